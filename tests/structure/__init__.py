@@ -1,0 +1,1 @@
+"""Tests of the repository itself: its rules hold, and each rule's check can fail."""

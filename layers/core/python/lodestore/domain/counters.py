@@ -1,0 +1,74 @@
+"""Counts of use and feedback: what one instance saw, and how many such pieces add up.
+
+Owns: `Tally` (counts of one memory), deltas and the snapshot, and their sum.
+Guarantees: a delta counts exactly once: it is in the snapshot if its sequence is at or below the instance's last
+folded one, else beside it (design, section 6). Gives up: what an instance that stopped had not flushed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts of one memory."""
+
+    recalls: int = 0
+    useful: int = 0
+    not_useful: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.recalls + other.recalls, self.useful + other.useful, self.not_useful + other.not_useful
+        )
+
+
+Tallies = Mapping[str, Tally]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Words that came with a piece of feedback, screened for secrets."""
+
+    memory_id: str
+    useful: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """One flush of one instance."""
+
+    instance: str
+    sequence: int
+    tallies: Tallies
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Folded counts, and the last folded sequence of each instance."""
+
+    tallies: Tallies = field(default_factory=dict)
+    folded: Mapping[str, int] = field(default_factory=dict)
+
+    def holds(self, instance: str, sequence: int) -> bool:
+        """Whether that delta is already folded in."""
+        return sequence <= self.folded.get(instance, 0)
+
+
+def added(*pieces: Tallies) -> dict[str, Tally]:
+    """The sum of several tallies by memory."""
+    total: dict[str, Tally] = {}
+    for piece in pieces:
+        for memory_id, tally in piece.items():
+            total[memory_id] = total.get(memory_id, Tally()) + tally
+    return total
+
+
+def totals(snapshot: Snapshot, deltas: Iterable[Delta]) -> dict[str, Tally]:
+    """All flushed counts, each once."""
+    fresh = [delta.tallies for delta in deltas if not snapshot.holds(delta.instance, delta.sequence)]
+    return added(snapshot.tallies, *fresh)

@@ -1,0 +1,85 @@
+"""Count deltas and snapshots as JSON.
+
+Owns: the objects under `counts/`. Guarantees: what is malformed raises InvalidCounts, and is never half read.
+Gives up: repair.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from lodestore.domain.counters import Delta, Note, Snapshot, Tallies, Tally
+
+SCHEMA = 1
+
+
+class InvalidCounts(Exception):
+    """The bytes are no counts of this schema."""
+
+
+def encode_delta(delta: Delta) -> bytes:
+    """One flush as compact JSON."""
+    fields = {
+        "schema": SCHEMA,
+        "instance": delta.instance,
+        "sequence": delta.sequence,
+        "counts": _tally_fields(delta.tallies),
+        "notes": [{"id": note.memory_id, "useful": note.useful, "note": note.text} for note in delta.notes],
+    }
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def decode_delta(body: bytes, instance: str, sequence: int) -> Delta:
+    """The delta at the key of this instance and sequence. Raises InvalidCounts."""
+    try:
+        fields = _object(body)
+        if fields["instance"] != instance or fields["sequence"] != sequence:
+            raise ValueError("disagrees with its key")
+        notes = tuple(Note(str(n["id"]), bool(n["useful"]), str(n["note"])) for n in fields.get("notes", []))
+        return Delta(instance, sequence, _tallies(fields["counts"]), notes)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise InvalidCounts("delta") from error
+
+
+def encode_snapshot(snapshot: Snapshot) -> bytes:
+    """Folded counts as compact JSON."""
+    fields = {"schema": SCHEMA, "counts": _tally_fields(snapshot.tallies), "folded": dict(snapshot.folded)}
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def decode_snapshot(body: bytes) -> Snapshot:
+    """The folded counts. Raises InvalidCounts."""
+    try:
+        fields = _object(body)
+        folded = {str(instance): _whole(last) for instance, last in fields["folded"].items()}
+        return Snapshot(_tallies(fields["counts"]), folded)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise InvalidCounts("snapshot") from error
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    fields = json.loads(body)
+    if not isinstance(fields, dict) or fields.get("schema") != SCHEMA:
+        raise ValueError("schema")
+    return fields
+
+
+def _tally_fields(tallies: Tallies) -> dict[str, list[int]]:
+    return {memory_id: [t.recalls, t.useful, t.not_useful] for memory_id, t in sorted(tallies.items())}
+
+
+def _tallies(fields: Mapping[str, object]) -> dict[str, Tally]:
+    tallies: dict[str, Tally] = {}
+    for memory_id, counts in fields.items():
+        if not isinstance(counts, list) or len(counts) != len(Tally.__slots__):
+            raise ValueError("counts")
+        tallies[memory_id] = Tally(*(_whole(count) for count in counts))
+    return tallies
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError("count")
+    return value

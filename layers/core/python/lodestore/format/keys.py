@@ -1,0 +1,151 @@
+"""Every key of both buckets, and the way back from a key to what it names.
+
+Owns: all key literals (no other module holds one; `tests/structure` checks it).
+Guarantees: keys have a fixed depth and hold only tenants and ids that are well-formed, so no tenant's prefix
+starts another's and no name can climb out of its place (B21, B26).
+Gives up: a place for any other name. An object under a key that no memory can have is not ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lodestore.domain.identity import is_memory_id
+from lodestore.settings import is_tenant
+
+MEMORIES = "memories/"
+TOMBSTONES = "tombstones/"
+PENDING = "pending/"
+ACCESS = "access/"
+COUNTS = "counts/"
+INDEX = "index/"
+DUE = "due/"
+# Where both buckets share one (`STORE=s3://…` and a folder), each has its own part of it.
+STATE_PREFIX = "state/"
+INDEX_PREFIX = "index/"
+_SUFFIX = ".json"
+_SEGMENT_SUFFIX = ".safetensors"
+_REVISION_LENGTH = 26
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryName:
+    """What a memory's key names."""
+
+    tenant: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """What a pending marker says: this id changed to this revision (or to one above it)."""
+
+    tenant: str
+    revision: str
+    id: str
+
+
+def memory(tenant: str, memory_id: str) -> str:
+    """The key of a memory, or of the stub of a forgotten one."""
+    return f"{MEMORIES}{tenant}/{memory_id}{_SUFFIX}"
+
+
+def memories_of(tenant: str) -> str:
+    """The prefix of a tenant's memories; it ends in `/`, so `acme` never lists `acme-corp`."""
+    return f"{MEMORIES}{tenant}/"
+
+
+def tombstone(tenant: str, memory_id: str) -> str:
+    """The key of the copy of a stub."""
+    return f"{TOMBSTONES}{tenant}/{memory_id}{_SUFFIX}"
+
+
+def tombstones_of(tenant: str) -> str:
+    """The prefix of a tenant's tombstones."""
+    return f"{TOMBSTONES}{tenant}/"
+
+
+def pending(tenant: str, revision: str, memory_id: str) -> str:
+    """The key of the marker that says that `memory_id` changed to `revision`."""
+    return f"{PENDING}{tenant}/{revision}~{memory_id}"
+
+
+def pending_of(tenant: str) -> str:
+    """The prefix of a tenant's markers."""
+    return f"{PENDING}{tenant}/"
+
+
+def access(key_digest: str) -> str:
+    """The key of what an API key allows; `key_digest` is the SHA-256 of the key in hex."""
+    return f"{ACCESS}{key_digest}{_SUFFIX}"
+
+
+def counts_delta(tenant: str, instance: str, sequence: int) -> str:
+    """The key of one flush of counts by one instance; zero-padded, so that a listing is in order."""
+    return f"{deltas_of(tenant)}{instance}-{sequence:010d}{_SUFFIX}"
+
+
+def deltas_of(tenant: str) -> str:
+    """The prefix of a tenant's count deltas."""
+    return f"{COUNTS}{tenant}/deltas/"
+
+
+def counts_snapshot(tenant: str) -> str:
+    """The key of a tenant's folded counts."""
+    return f"{COUNTS}{tenant}/snapshot{_SUFFIX}"
+
+
+def manifest(tenant: str) -> str:
+    """The key of a tenant's manifest."""
+    return f"{INDEX}{tenant}/manifest{_SUFFIX}"
+
+
+def segment(tenant: str, name: str) -> str:
+    """The key of a segment; `name` is a ULID."""
+    return f"{segments_of(tenant)}{name}{_SEGMENT_SUFFIX}"
+
+
+def segments_of(tenant: str) -> str:
+    """The prefix of a tenant's segments."""
+    return f"{INDEX}{tenant}/segments/"
+
+
+def parse_segment(key: str) -> str | None:
+    """The name of the segment that a key names; None where it names none."""
+    name = key.rpartition("/")[2]
+    stem = name.removesuffix(_SEGMENT_SUFFIX)
+    return stem if name.endswith(_SEGMENT_SUFFIX) and len(stem) == _REVISION_LENGTH else None
+
+
+def due(hour: str, tenant: str) -> str:
+    """The key that says that something of the tenant falls due in the hour, as `2026-03-09T01`."""
+    return f"{DUE}{hour}/{tenant}"
+
+
+def parse_memory(key: str) -> MemoryName | None:
+    """What a key under `memories/` names; None where no memory can have that key."""
+    parts = key.split("/")
+    if len(parts) != 3 or f"{parts[0]}/" != MEMORIES or not parts[2].endswith(_SUFFIX):
+        return None
+    tenant, memory_id = parts[1], parts[2].removesuffix(_SUFFIX)
+    return MemoryName(tenant, memory_id) if is_tenant(tenant) and is_memory_id(memory_id) else None
+
+
+def parse_pending(key: str) -> Marker | None:
+    """What a marker's key says; None where it is no marker's."""
+    parts = key.split("/")
+    if len(parts) != 3 or f"{parts[0]}/" != PENDING or not is_tenant(parts[1]):
+        return None
+    revision, tilde, memory_id = parts[2].partition("~")
+    if not tilde or len(revision) != _REVISION_LENGTH or not is_memory_id(memory_id):
+        return None
+    return Marker(parts[1], revision, memory_id)
+
+
+def parse_delta(key: str) -> tuple[str, int] | None:
+    """The instance and the sequence that a delta's key names; None where it is no delta's."""
+    name = key.rpartition("/")[2]
+    instance, dash, sequence = name.removesuffix(_SUFFIX).rpartition("-")
+    if not dash or not instance or not sequence.isdigit() or not name.endswith(_SUFFIX):
+        return None
+    return instance, int(sequence)

@@ -1,0 +1,239 @@
+"""Memories and stubs as JSON, the one format that people read too.
+
+Owns: schema 1 of the objects under `memories/` and `tombstones/`.
+Guarantees: fields unknown to this version are refused only where the schema is newer; what decodes agrees with its
+key in tenant and id. An object that does not is invalid, and says why in a word without content.
+Gives up: repair. An invalid object is left as it is, counted and reported.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import cast
+
+from lodestore.domain.memory import SCHEMA, Embedding, Memory, MemoryType, Record, Scope, Stub
+from lodestore.domain.moments import format_moment, parse_moment
+from lodestore.domain.revision import is_revision
+
+FORGOTTEN = "forgotten"
+ACTIVE = "active"
+SUPERSEDED = "superseded"
+
+
+class InvalidRecord(Exception):
+    """The bytes are no record for this key; the text says why, and holds nothing of them."""
+
+
+def encode_record(record: Record) -> bytes:
+    """The record as UTF-8 JSON, two spaces deep, vectors last."""
+    fields = _stub_fields(record) if isinstance(record, Stub) else _memory_fields(record)
+    return (json.dumps(fields, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def decode_record(body: bytes, tenant: str, memory_id: str) -> Record:
+    """The record that `body` holds at the key of this tenant and id. Raises InvalidRecord."""
+    try:
+        fields = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise InvalidRecord("not JSON") from error
+    if not isinstance(fields, dict):
+        raise InvalidRecord("not an object")
+    if fields.get("schema") != SCHEMA:
+        raise InvalidRecord("unknown schema")
+    if fields.get("tenant") != tenant or fields.get("id") != memory_id:
+        raise InvalidRecord("disagrees with its key")
+    try:
+        return _stub(fields) if fields.get("status") == FORGOTTEN else _memory(fields)
+    except (KeyError, ValueError, TypeError, binascii.Error) as error:
+        raise InvalidRecord("a field is missing or malformed") from error
+
+
+def _memory_fields(memory: Memory) -> dict[str, object]:
+    return {
+        "schema": SCHEMA,
+        "id": memory.id,
+        "tenant": memory.tenant,
+        "scope": str(memory.scope),
+        "conversation": memory.conversation,
+        "type": str(memory.type),
+        "category": memory.category,
+        "content": memory.content,
+        "tags": list(memory.tags),
+        "importance": memory.importance,
+        "pinned": memory.pinned,
+        "source": memory.source,
+        "metadata": dict(memory.metadata),
+        "created_at": format_moment(memory.created_at),
+        "updated_at": format_moment(memory.updated_at),
+        "valid_from": _written(memory.valid_from),
+        "expires_at": _written(memory.expires_at),
+        "status": SUPERSEDED if memory.superseded_by else ACTIVE,
+        "supersedes": list(memory.supersedes),
+        "superseded_by": list(memory.superseded_by),
+        "consolidated_from": list(memory.consolidated_from),
+        "version": memory.version,
+        "revision": memory.revision,
+        "recent": list(memory.recent),
+        "origin": memory.origin,
+        "idempotency": memory.idempotency,
+        "embedding": _embedding_fields(memory.embedding),
+    }
+
+
+def _stub_fields(stub: Stub) -> dict[str, object]:
+    return {
+        "schema": SCHEMA,
+        "id": stub.id,
+        "tenant": stub.tenant,
+        "status": FORGOTTEN,
+        "revision": stub.revision,
+        "recent": list(stub.recent),
+        "reason": stub.reason,
+        "forgotten_by": stub.forgotten_by,
+        "forgotten_at": format_moment(stub.forgotten_at),
+        "idempotency": stub.idempotency,
+        "supersedes": list(stub.supersedes),
+    }
+
+
+def _embedding_fields(embedding: Embedding | None) -> dict[str, object] | None:
+    if embedding is None:
+        return None
+    return {
+        "model": embedding.model,
+        "dim": embedding.dim,
+        "spans": [list(span) for span in embedding.spans],
+        "f16": base64.b64encode(embedding.vectors).decode(),
+    }
+
+
+def _written(moment: datetime | None) -> str | None:
+    return None if moment is None else format_moment(moment)
+
+
+def _memory(fields: Mapping[str, object]) -> Memory:
+    return Memory(
+        id=_text(fields, "id"),
+        tenant=_text(fields, "tenant"),
+        scope=Scope(_text(fields, "scope")),
+        conversation=_optional_text(fields, "conversation"),
+        type=MemoryType(_text(fields, "type")),
+        category=_optional_text(fields, "category"),
+        content=_content(fields),
+        tags=_texts(fields, "tags"),
+        importance=_fraction(fields, "importance"),
+        pinned=_truth(fields, "pinned"),
+        source=_optional_text(fields, "source"),
+        metadata=_mapping(fields, "metadata"),
+        created_at=parse_moment(_text(fields, "created_at")),
+        updated_at=parse_moment(_text(fields, "updated_at")),
+        valid_from=_optional_moment(fields, "valid_from"),
+        expires_at=_optional_moment(fields, "expires_at"),
+        supersedes=_texts(fields, "supersedes"),
+        superseded_by=_texts(fields, "superseded_by"),
+        consolidated_from=_texts(fields, "consolidated_from"),
+        version=_count(fields, "version"),
+        revision=_revision(_text(fields, "revision")),
+        recent=tuple(_revision(item) for item in _texts(fields, "recent")),
+        origin=_optional_text(fields, "origin") or "",
+        idempotency=_optional_text(fields, "idempotency"),
+        embedding=_embedding(fields.get("embedding")),
+    )
+
+
+def _stub(fields: Mapping[str, object]) -> Stub:
+    return Stub(
+        id=_text(fields, "id"),
+        tenant=_text(fields, "tenant"),
+        revision=_revision(_text(fields, "revision")),
+        recent=tuple(_revision(item) for item in _texts(fields, "recent")),
+        reason=_optional_text(fields, "reason"),
+        forgotten_by=_text(fields, "forgotten_by"),
+        forgotten_at=parse_moment(_text(fields, "forgotten_at")),
+        idempotency=_optional_text(fields, "idempotency"),
+        supersedes=_texts(fields, "supersedes"),
+    )
+
+
+def _embedding(value: object) -> Embedding | None:
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise TypeError("embedding")
+    dim = _count(value, "dim")
+    spans = tuple((int(start), int(end)) for start, end in value["spans"])
+    vectors = base64.b64decode(_text(value, "f16"), validate=True)
+    if dim < 1 or len(vectors) != 2 * dim * len(spans):
+        raise ValueError("embedding")
+    return Embedding(_text(value, "model"), dim, spans, vectors)
+
+
+def _text(fields: Mapping[str, object], name: str) -> str:
+    value = fields[name]
+    if not isinstance(value, str):
+        raise TypeError(name)
+    # A lone surrogate can be written in JSON, and would poison every answer that shows it.
+    value.encode()
+    return value
+
+
+def _content(fields: Mapping[str, object]) -> str:
+    content = _text(fields, "content")
+    if not content.strip():
+        raise ValueError("content")
+    return content
+
+
+def _optional_text(fields: Mapping[str, object], name: str) -> str | None:
+    return None if fields.get(name) is None else _text(fields, name)
+
+
+def _texts(fields: Mapping[str, object], name: str) -> tuple[str, ...]:
+    values = fields.get(name, [])
+    if not isinstance(values, list):
+        raise TypeError(name)
+    return tuple(_text({name: value}, name) for value in values)
+
+
+def _optional_moment(fields: Mapping[str, object], name: str) -> datetime | None:
+    text = _optional_text(fields, name)
+    return None if text is None else parse_moment(text)
+
+
+def _fraction(fields: Mapping[str, object], name: str) -> float:
+    value = fields[name]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ValueError(name)
+    return float(value)
+
+
+def _count(fields: Mapping[str, object], name: str) -> int:
+    value = fields[name]
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(name)
+    return value
+
+
+def _truth(fields: Mapping[str, object], name: str) -> bool:
+    value = fields[name]
+    if not isinstance(value, bool):
+        raise TypeError(name)
+    return value
+
+
+def _mapping(fields: Mapping[str, object], name: str) -> Mapping[str, object]:
+    value = fields.get(name) or {}
+    if not isinstance(value, dict):
+        raise TypeError(name)
+    json.dumps(value, ensure_ascii=False).encode()
+    return cast("Mapping[str, object]", value)
+
+
+def _revision(text: str) -> str:
+    if not is_revision(text):
+        raise ValueError("revision")
+    return text

@@ -1,0 +1,159 @@
+"""Settings: what an operator may choose, read once from a mapping of variables.
+
+Owns: names, defaults and checks of every variable (`interface.md`, "One machine").
+Guarantees: an unknown value is refused by name before anything starts; nothing is read from the
+environment here, so a test passes a plain dict.
+Gives up: changing a setting at run time; restart instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+from lodestore.errors import SettingsError
+
+
+class Auth(StrEnum):
+    """Who may call: anyone on loopback, holders of a key, an OAuth token's bearer, an IAM principal."""
+
+    OPEN = "open"
+    KEYS = "keys"
+    OAUTH = "oauth"
+    IAM = "iam"
+
+
+class Embeddings(StrEnum):
+    """Where vectors come from."""
+
+    LOCAL = "local"
+    NONE = "none"
+    BEDROCK = "bedrock"
+    OPENAI = "openai"
+
+
+class SecretPolicy(StrEnum):
+    """What happens to a credential found in what a caller stores."""
+
+    REDACT = "redact"
+    REFUSE = "refuse"
+    ALLOW = "allow"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """One process's settings. Seconds are whole or fractional; `sleep_every` and `index_every` 0 = never.
+
+    encryption   None, "AES256", or "aws:kms" with `kms_key` (S3 server-side encryption of every object written)
+    forget_window_hours   how long `restore_memory` can bring a forgotten memory back
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    data: str = ".lodestore"
+    store: str = ""
+    tenant: str = "default"
+    auth: Auth = Auth.OPEN
+    embeddings: Embeddings = Embeddings.LOCAL
+    sleep_every: float = 3600.0
+    index_every: float = 1.0
+    read_only: bool = False
+    secrets: SecretPolicy = SecretPolicy.REDACT
+    encryption: str | None = None
+    kms_key: str | None = None
+    forget_window_hours: float = 24.0
+
+    @property
+    def store_url(self) -> str:
+        """`file://<folder>` or `s3://bucket[/prefix]`."""
+        return self.store or f"file://{self.data}"
+
+
+TENANT_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
+
+
+def is_tenant(text: str) -> bool:
+    """Whether `text` is a tenant's name; matching is exact, so `Acme` and `acme` are two tenants (P-TENANT)."""
+    return re.fullmatch(TENANT_PATTERN, text, re.ASCII) is not None
+
+
+LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
+_KNOWN = (
+    "HOST PORT DATA STORE TENANT AUTH EMBEDDINGS SLEEP_EVERY INDEX_EVERY READ_ONLY SECRETS ENCRYPTION KMS_KEY"
+    " FORGET_WINDOW"
+).split()
+
+
+def parse_settings(variables: Mapping[str, str]) -> Settings:
+    """Settings from environment variables; unknown values raise SettingsError naming the variable.
+
+    Variables outside the interface are ignored here: an environment always holds others.
+    """
+    given = {name: variables[name].strip() for name in _KNOWN if variables.get(name, "").strip()}
+    settings = Settings(
+        host=given.get("HOST", "127.0.0.1"),
+        port=int(_number("PORT", given.get("PORT", "8765"), 0, 65_535, whole=True)),
+        data=given.get("DATA", ".lodestore"),
+        store=given.get("STORE", ""),
+        # An empty TENANT is a choice (no default tenant), unlike an empty value elsewhere.
+        tenant=variables.get("TENANT", "default").strip(),
+        auth=_choice("AUTH", given.get("AUTH", "open"), Auth),
+        embeddings=_choice("EMBEDDINGS", given.get("EMBEDDINGS", "local"), Embeddings),
+        sleep_every=_number("SLEEP_EVERY", given.get("SLEEP_EVERY", "3600"), 0, 31_536_000),
+        index_every=_number("INDEX_EVERY", given.get("INDEX_EVERY", "1"), 0, 86_400),
+        read_only=_choice("READ_ONLY", given.get("READ_ONLY", "0"), _Switch) is _Switch.ON,
+        secrets=_choice("SECRETS", given.get("SECRETS", "redact"), SecretPolicy),
+        encryption=given.get("ENCRYPTION"),
+        kms_key=given.get("KMS_KEY"),
+        forget_window_hours=_number("FORGET_WINDOW", given.get("FORGET_WINDOW", "24"), 0, 8_760),
+    )
+    _check_together(settings)
+    return settings
+
+
+class _Switch(StrEnum):
+    OFF = "0"
+    ON = "1"
+
+
+_Kind = TypeVar("_Kind", bound=StrEnum)
+
+
+def _choice(name: str, value: str, kind: type[_Kind]) -> _Kind:
+    allowed = [str(member) for member in kind]
+    if value not in allowed:
+        raise SettingsError(f"{name} must be one of {' | '.join(allowed)}, not {value!r}")
+    return kind(value)
+
+
+def _number(name: str, value: str, least: float, most: float, *, whole: bool = False) -> float:
+    try:
+        number = int(value) if whole else float(value)
+    except ValueError:
+        number = float("nan")
+    if not least <= number <= most:
+        kind = "a whole number" if whole else "a number"
+        raise SettingsError(f"{name} must be {kind} from {least:g} to {most:g}, not {value!r}")
+    return number
+
+
+def _check_together(settings: Settings) -> None:
+    if settings.auth is Auth.OPEN and settings.host not in LOOPBACK_HOSTS:
+        raise SettingsError(
+            f"AUTH=open lets everyone in, so HOST must be loopback (127.0.0.1), not {settings.host!r}; set AUTH=keys"
+        )
+    if settings.auth in (Auth.OAUTH, Auth.IAM):
+        raise SettingsError(f"AUTH={settings.auth} is not in this version; use open (loopback) or keys")
+    if settings.embeddings in (Embeddings.BEDROCK, Embeddings.OPENAI):
+        raise SettingsError(f"EMBEDDINGS={settings.embeddings} is not in this version; use local or none")
+    if not settings.store_url.startswith(("file://", "s3://")):
+        raise SettingsError(f"STORE must be file://FOLDER or s3://BUCKET[/PREFIX], not {settings.store!r}")
+    if settings.encryption not in (None, "AES256", "aws:kms"):
+        raise SettingsError(f"ENCRYPTION must be AES256 or aws:kms, not {settings.encryption!r}")
+    if (settings.kms_key is not None) is not (settings.encryption == "aws:kms"):
+        raise SettingsError("ENCRYPTION=aws:kms and KMS_KEY (the key's id) go together")
+    if settings.tenant and not is_tenant(settings.tenant):
+        raise SettingsError(f"TENANT must match {TENANT_PATTERN}, not {settings.tenant!r}")

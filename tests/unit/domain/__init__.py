@@ -1,0 +1,1 @@
+"""Tests of the domain: pure, without a store."""

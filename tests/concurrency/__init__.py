@@ -1,0 +1,1 @@
+"""Many writers at once: threads, processes, and processes that are killed."""

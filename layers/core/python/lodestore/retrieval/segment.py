@@ -1,0 +1,155 @@
+"""A segment: one immutable shard of an index, as named arrays and nothing else.
+
+Owns: the columns, their types, and how to read a row. Guarantees: rows are in ascending order of `id_hash`, postings in
+ascending order of `term`; arrays are used as they lie in the file, without parsing. No text of a memory is in it.
+Gives up: checking. `check_arrays` says whether arrays are a segment at all; nothing else looks twice.
+
+    ragged columns: values of all rows one after the other, row r's at [offset[r], offset[r + 1])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lodestore.domain.memory import MemoryType
+
+Array = NDArray[Any]
+SCHEMA: Final = 1
+TYPES: Final = tuple(MemoryType)
+NO_TIME: Final = np.iinfo(np.int64).min
+NO_EXPIRY: Final = np.iinfo(np.int64).max
+
+# Name to type of the columns that have one value a row.
+ROW_COLUMNS: Final[Mapping[str, str]] = {
+    "id_hash": "<u8",
+    "stub": "|u1",
+    "type": "|u1",
+    "scoped": "|u1",
+    "pinned": "|u1",
+    "question": "|u1",
+    "dated": "|u1",
+    "category": "<u8",
+    "conversation": "<u8",
+    "source": "<u8",
+    "created": "<i8",
+    "updated": "<i8",
+    "valid_from": "<i8",
+    "expires": "<i8",
+    "importance": "<f4",
+    "version": "<u4",
+    "length": "<u4",
+    "recalls": "<f4",
+    "useful": "<f4",
+}
+# Name to type of the values of the ragged columns; the offsets are `<name>_at`, one more than rows.
+RAGGED_COLUMNS: Final[Mapping[str, str]] = {
+    "id": "|u1",
+    "etag": "|u1",
+    "tags": "<u8",
+    "supersedes": "<u8",
+    "superseded_by": "<u8",
+}
+REVISION_LETTERS: Final = 26
+OFFSET_TYPE: Final = "<u4"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Segment:
+    """Arrays by name.
+
+    `revision` is (rows, 26) letters; postings are `term` (hashes), `term_at` (offsets), `posting_row`,
+    `posting_count`; vectors are `vector` (int8, (vectors, dim)), `vector_scale`, `vector_row`.
+    """
+
+    arrays: Mapping[str, Array]
+    model: str | None
+    tokenizer: int
+
+    def __len__(self) -> int:
+        return len(self.arrays["id_hash"])
+
+    def __getitem__(self, name: str) -> Array:
+        return self.arrays[name]
+
+    @property
+    def vectors(self) -> int:
+        """How many vectors are in it."""
+        return len(self.arrays["vector_row"])
+
+    def text(self, column: str, row: int) -> str:
+        """The id or the ETag of a row."""
+        start, end = self.arrays[f"{column}_at"][row : row + 2]
+        return bytes(self.arrays[column][start:end]).decode()
+
+    def revision(self, row: int) -> str:
+        """The revision of a row."""
+        return bytes(self.arrays["revision"][row]).decode()
+
+    def values(self, column: str, row: int) -> Array:
+        """The hashes of a ragged column in one row."""
+        start, end = self.arrays[f"{column}_at"][row : row + 2]
+        return self.arrays[column][start:end]
+
+    def rows_of(self, id_hash: int) -> range:
+        """The rows whose id has this hash: none, one, or more where two ids share it."""
+        hashes = self.arrays["id_hash"]
+        key = np.uint64(id_hash)
+        return range(int(np.searchsorted(hashes, key, "left")), int(np.searchsorted(hashes, key, "right")))
+
+    def postings(self, term: int) -> tuple[Array, Array]:
+        """Rows that have the term, and how often."""
+        terms = self.arrays["term"]
+        at = int(np.searchsorted(terms, np.uint64(term)))
+        if at == len(terms) or int(terms[at]) != term:
+            return self.arrays["posting_row"][:0], self.arrays["posting_count"][:0]
+        start, end = self.arrays["term_at"][at : at + 2]
+        return self.arrays["posting_row"][start:end], self.arrays["posting_count"][start:end]
+
+
+def check_arrays(arrays: Mapping[str, Array]) -> None:
+    """Raises ValueError where the arrays do not fit together: a type, a shape, an offset or a row out of range."""
+    rows = len(arrays["id_hash"])
+    for name, kind in ROW_COLUMNS.items():
+        _expect(arrays[name].dtype == np.dtype(kind) and arrays[name].shape == (rows,), name)
+    for name, kind in RAGGED_COLUMNS.items():
+        _expect(arrays[name].dtype == np.dtype(kind) and arrays[name].ndim == 1, name)
+        _check_offsets(arrays[f"{name}_at"], rows, len(arrays[name]), name)
+    _expect(arrays["revision"].shape == (rows, REVISION_LETTERS), "revision")
+    _expect(bool(np.all(arrays["id_hash"][:-1] <= arrays["id_hash"][1:])), "id_hash")
+    _expect(bool(np.all(arrays["type"] < len(TYPES))), "type")
+    _check_postings(arrays, rows)
+    _check_vectors(arrays, rows)
+
+
+def _check_postings(arrays: Mapping[str, Array], rows: int) -> None:
+    terms, counts, at = arrays["term"], arrays["posting_count"], arrays["posting_row"]
+    _expect(terms.dtype == np.dtype("<u8") and bool(np.all(terms[:-1] < terms[1:])), "term")
+    _expect(len(counts) == len(at) and bool(np.all(at < rows)), "posting_row")
+    _check_offsets(arrays["term_at"], len(terms), len(at), "term")
+
+
+def _check_vectors(arrays: Mapping[str, Array], rows: int) -> None:
+    vectors, at = arrays["vector"], arrays["vector_row"]
+    _expect(vectors.ndim == 2 and vectors.dtype == np.int8 and len(vectors) == len(at), "vector")
+    _expect(len(arrays["vector_scale"]) == len(at) and bool(np.all(at < rows)), "vector_row")
+
+
+def _check_offsets(offsets: Array, rows: int, values: int, name: str) -> None:
+    fits = (
+        offsets.dtype == np.dtype(OFFSET_TYPE)
+        and offsets.shape == (rows + 1,)
+        and int(offsets[0]) == 0
+        and int(offsets[-1]) == values
+        and bool(np.all(offsets[:-1] <= offsets[1:]))
+    )
+    _expect(fits, f"{name}_at")
+
+
+def _expect(holds: bool, name: str) -> None:
+    if not holds:
+        raise ValueError(f"column {name} does not fit")

@@ -1,0 +1,1 @@
+"""What keywords find, and how they score."""

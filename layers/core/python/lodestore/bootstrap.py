@@ -1,0 +1,253 @@
+"""The one place where settings become adapters, and adapters become services.
+
+Owns: reading the environment, choosing adapters, wiring. Guarantees: nothing else imports an adapter or sees the
+environment; no request is made while building.
+Gives up: more than one wiring per process at a time being shared; each `build` is complete in itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from lodestore import __version__
+from lodestore.adapters.folder_store import FolderStore
+from lodestore.adapters.system_clock import SystemClock
+from lodestore.adapters.system_entropy import SystemEntropy
+from lodestore.domain.limits import PARALLEL_READS
+from lodestore.errors import SettingsError
+from lodestore.format.keys import INDEX_PREFIX, STATE_PREFIX
+from lodestore.ports.clock import Clock, Entropy
+from lodestore.ports.embedder import Embedder
+from lodestore.ports.meter import Meter
+from lodestore.ports.object_store import ObjectStore
+from lodestore.services.access import Access
+from lodestore.services.catalog import INSTRUCTIONS, build_tools
+from lodestore.services.context import Context
+from lodestore.services.counts import Counts
+from lodestore.services.feedback import Feedback
+from lodestore.services.forget import Forget
+from lodestore.services.held import HeldRecords
+from lodestore.services.indexing import Indexing
+from lodestore.services.ledger import Ledger
+from lodestore.services.listing import ListMemories
+from lodestore.services.manifests import Manifests
+from lodestore.services.nearby import Nearby
+from lodestore.services.pending import Pending
+from lodestore.services.query_vectors import QueryVectors
+from lodestore.services.reading import Reading
+from lodestore.services.recall import Recall
+from lodestore.services.remember import Remember
+from lodestore.services.segments import Segments
+from lodestore.services.stats import Stats
+from lodestore.services.storing import Storing
+from lodestore.services.supersede import Superseding
+from lodestore.services.tenant_view import TenantViews
+from lodestore.services.tombstones import Tombstones
+from lodestore.services.toolbox import Toolbox
+from lodestore.services.truth import Truth
+from lodestore.services.update import Update
+from lodestore.services.winners import Winners
+from lodestore.settings import Embeddings, Settings, parse_settings
+
+_INSTANCE_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lodestore:
+    """One process's services, ready to use."""
+
+    settings: Settings
+    toolbox: Toolbox
+    access: Access
+    counts: Counts
+    indexing: Indexing
+    instructions: str
+    state_store: ObjectStore
+    index_store: ObjectStore
+    clock: Clock
+    entropy: Entropy
+    meter: Meter
+    workers: Executor
+
+    def health(self) -> dict[str, object]:
+        """{status, version, auth, embeddings}. Makes no request."""
+        return {
+            "status": "ok",
+            "version": __version__,
+            "auth": str(self.settings.auth),
+            "embeddings": _embeddings_shown(self.settings),
+        }
+
+
+class _Uncounted:
+    """A meter that keeps nothing."""
+
+    def count(self, name: str, amount: int = 1) -> None:
+        """Nothing is kept."""
+
+
+def environment() -> Mapping[str, str]:
+    """The process's variables."""
+    return os.environ
+
+
+def build(variables: Mapping[str, str], *, meter: Meter | None = None) -> Lodestore:
+    """Services over the store that `variables` name. Raises SettingsError."""
+    settings = parse_settings(variables)
+    clock = SystemClock()
+    state, index = _stores(settings, clock)
+    return assemble(settings, state, index, clock=clock, entropy=SystemEntropy(), meter=meter or _Uncounted())
+
+
+def assemble(
+    settings: Settings,
+    state: ObjectStore,
+    index: ObjectStore,
+    *,
+    clock: Clock,
+    entropy: Entropy,
+    meter: Meter,
+    embedder: Embedder | None = None,
+) -> Lodestore:
+    """Services over these two stores."""
+    workers = ThreadPoolExecutor(PARALLEL_READS, thread_name_prefix="lodestore")
+    around = _Around(state, index, clock, entropy, meter, workers, embedder)
+    counts = Counts(index, clock, instance=entropy.token(_INSTANCE_BYTES).hex(), workers=workers, meter=meter)
+    shared = _shared(around)
+    return Lodestore(
+        settings=settings,
+        toolbox=_toolbox(settings, around, shared, counts),
+        access=Access(
+            state, clock=clock, entropy=entropy, auth=settings.auth, default_tenant=settings.tenant
+        ),
+        counts=counts,
+        indexing=_indexing(around, shared),
+        instructions=INSTRUCTIONS,
+        state_store=state,
+        index_store=index,
+        clock=clock,
+        entropy=entropy,
+        meter=meter,
+        workers=workers,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What the services stand on."""
+
+    state: ObjectStore
+    index: ObjectStore
+    clock: Clock
+    entropy: Entropy
+    meter: Meter
+    workers: Executor
+    embedder: Embedder | None
+
+    @property
+    def model(self) -> str | None:
+        return None if self.embedder is None else self.embedder.model
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """Services that others are made of, with the caches that a process has once."""
+
+    ledger: Ledger
+    held: HeldRecords
+    manifests: Manifests
+    pending: Pending
+    segments: Segments
+    truth: Truth
+
+
+def _shared(a: _Around) -> _Shared:
+    return _Shared(
+        Ledger(a.state, a.index, clock=a.clock, entropy=a.entropy, workers=a.workers, meter=a.meter),
+        HeldRecords(),
+        Manifests(a.index, a.meter),
+        Pending(a.index, a.meter),
+        Segments(a.index, clock=a.clock, entropy=a.entropy, workers=a.workers, meter=a.meter),
+        Truth(a.state, workers=a.workers, meter=a.meter),
+    )
+
+
+def _indexing(a: _Around, s: _Shared) -> Indexing:
+    return Indexing(
+        s.manifests,
+        s.segments,
+        s.pending,
+        s.truth,
+        clock=a.clock,
+        entropy=a.entropy,
+        meter=a.meter,
+        model=a.model,
+    )
+
+
+def _toolbox(settings: Settings, a: _Around, s: _Shared, counts: Counts) -> Toolbox:
+    secrets = settings.secrets
+    near = Nearby(s.held, a.clock)
+    winners = Winners(s.truth, s.held)
+    views = TenantViews(
+        s.manifests, s.segments, s.pending, s.truth, s.held, workers=a.workers, meter=a.meter, model=a.model
+    )
+    vectors = QueryVectors(a.embedder, a.meter)
+    superseding = Superseding(s.ledger)
+    reading = Reading(s.ledger, a.state, a.clock)
+    storing = Storing(s.ledger, superseding, a.clock)
+    tools = build_tools(
+        {
+            "remember": Remember(storing, near, a.clock, secrets=secrets),
+            "recall": Recall(views, winners, counts, a.clock, vectors=vectors, workers=a.workers),
+            "memory_context": Context(views, winners, a.clock, vectors=vectors),
+            "get_memory": reading,
+            "list_memories": ListMemories(views, winners, a.clock),
+            "memory_stats": Stats(views, counts, a.clock, embeds=a.embedder is not None),
+            "update_memory": Update(s.ledger, superseding, near, a.clock, secrets=secrets),
+            "forget": Forget(s.ledger, Tombstones(a.state, a.meter), a.clock, secrets=secrets),
+            "memory_feedback": Feedback(reading, counts, secrets=secrets),
+        }
+    )
+    return Toolbox(tools, read_only=settings.read_only)
+
+
+def _stores(settings: Settings, clock: Clock) -> tuple[ObjectStore, ObjectStore]:
+    scheme, _, place = settings.store_url.partition("://")
+    if scheme == "file":
+        root = Path(place)
+        if not place:
+            raise SettingsError("STORE=file:// names no folder")
+        return (
+            FolderStore(root / STATE_PREFIX, clock, versioned=True),
+            FolderStore(root / INDEX_PREFIX, clock, versioned=False),
+        )
+    # boto3 costs half a second to import, and a folder needs none of it.
+    from lodestore.adapters.s3_store import connect
+
+    bucket, _, prefix = place.partition("/")
+    if not bucket:
+        raise SettingsError("STORE=s3:// names no bucket")
+    base = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
+    encryption = _encryption(settings)
+    return (
+        connect(bucket, f"{base}{STATE_PREFIX}", encryption=encryption),
+        connect(bucket, f"{base}{INDEX_PREFIX}", encryption=encryption),
+    )
+
+
+def _encryption(settings: Settings) -> Literal["AES256"] | tuple[Literal["aws:kms"], str] | None:
+    if settings.kms_key is not None:
+        return ("aws:kms", settings.kms_key)
+    return "AES256" if settings.encryption is not None else None
+
+
+def _embeddings_shown(settings: Settings) -> str:
+    if settings.embeddings is Embeddings.NONE:
+        return "none (keyword-only)"
+    return f"none (keyword-only; {settings.embeddings} is not in this version)"

@@ -1,0 +1,165 @@
+"""Masks and orders over a view's columns: who sees what, what holds, what a filter admits.
+
+Owns: the reading of columns as rules. Guarantees: the same answers as `visible_to`, `Lineage` and `Filters.admits`
+give for the records themselves (tested against them), for any number of rows without reading one.
+Gives up: exactness beyond 64-bit hashes of names; whatever is shown is checked again on the memory itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lodestore.domain.caller import Caller
+from lodestore.domain.filters import Filters
+from lodestore.retrieval.hashing import hash64, hashes64
+from lodestore.retrieval.segment import NO_TIME, TYPES, Array, Segment
+from lodestore.retrieval.segment_build import milliseconds
+from lodestore.retrieval.segment_search import Mask
+from lodestore.services.tenant_view import TenantView, ViewPart
+
+Masks = tuple[Mask, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A row of a view: which part, which row."""
+
+    part: int
+    row: int
+
+
+def visible(view: TenantView, caller: Caller) -> Masks:
+    """Rows of memories that the caller may see, expired and superseded ones included."""
+    own = 0 if caller.conversation is None else hash64(caller.conversation)
+    return tuple(_visible(part, np.uint64(own)) for part in view.parts)
+
+
+def expired(view: TenantView, at: datetime) -> Masks:
+    """Rows whose own expiry has passed at that time."""
+    moment = milliseconds(at)
+    return tuple(part.segment["expires"] <= moment for part in view.parts)
+
+
+def superseded(view: TenantView, at: datetime | None = None) -> Masks:
+    """Rows that another row, or they themselves, name as superseded; with `at` only by what held then."""
+    named = _named_as_superseded(view.parts, at)
+    return tuple(_superseded(part.segment, named, noted=at is None) for part in view.parts)
+
+
+def admitted(view: TenantView, filters: Filters) -> Masks:
+    """Rows that pass the filters."""
+    return tuple(_admitted(part.segment, filters) for part in view.parts)
+
+
+def held_from(view: TenantView, at: datetime) -> Masks:
+    """Rows that were true by that time: `valid_from`, else `created_at`."""
+    moment = milliseconds(at)
+    return tuple(holds_from(part.segment) <= moment for part in view.parts)
+
+
+def holds_from(segment: Segment) -> Array:
+    """Milliseconds since when each row is true."""
+    valid = segment["valid_from"]
+    return np.where(valid == NO_TIME, segment["created"], valid)
+
+
+def both(first: Masks, second: Masks) -> Masks:
+    """Rows in both."""
+    return tuple(one & other for one, other in zip(first, second, strict=True))
+
+
+def but(first: Masks, second: Masks) -> Masks:
+    """Rows in the first and not in the second."""
+    return tuple(one & ~other for one, other in zip(first, second, strict=True))
+
+
+def count(masks: Masks) -> int:
+    """How many rows."""
+    return sum(int(mask.sum()) for mask in masks)
+
+
+def successors(view: TenantView, place: Place) -> list[Place]:
+    """The rows that name this one in `supersedes`, lowest revision first."""
+    wanted = view.parts[place.part].segment["id_hash"][place.row]
+    found = [
+        Place(number, int(row))
+        for number, part in enumerate(view.parts)
+        for row in _rows_naming(part.segment, wanted)
+        if part.counts[row]
+    ]
+    return sorted(found, key=lambda one: view.parts[one.part].segment.revision(one.row))
+
+
+def places(masks: Masks) -> list[Place]:
+    """The rows of the masks, part by part."""
+    return [Place(number, int(row)) for number, mask in enumerate(masks) for row in np.flatnonzero(mask)]
+
+
+def id_of(view: TenantView, place: Place) -> str:
+    """The id of a row."""
+    return view.parts[place.part].segment.text("id", place.row)
+
+
+def _visible(part: ViewPart, own: np.uint64) -> Mask:
+    segment = part.segment
+    of_conversation = segment["conversation"] == own if own else np.zeros(len(segment), np.bool_)
+    mask: Mask = part.counts & (segment["stub"] == 0) & ((segment["scoped"] == 0) | of_conversation)
+    return mask
+
+
+def _named_as_superseded(parts: Sequence[ViewPart], at: datetime | None) -> Array:
+    named = [_named_in(part, at) for part in parts]
+    return np.unique(np.concatenate(named)) if named else np.zeros(0, np.uint64)
+
+
+def _named_in(part: ViewPart, at: datetime | None) -> Array:
+    segment = part.segment
+    naming = part.counts
+    if at is not None:
+        # A stub has no time of its own; what it superseded stays superseded.
+        naming = naming & ((segment["stub"] != 0) | (holds_from(segment) <= milliseconds(at)))
+    return segment["supersedes"][np.repeat(naming, _lengths(segment, "supersedes"))]
+
+
+def _superseded(segment: Segment, named: Array, *, noted: bool) -> Mask:
+    mask = np.isin(segment["id_hash"], named)
+    if noted:
+        mask |= _lengths(segment, "superseded_by") > 0
+    return mask
+
+
+def _lengths(segment: Segment, column: str) -> NDArray[np.int64]:
+    offsets = segment[f"{column}_at"].astype(np.int64)
+    return offsets[1:] - offsets[:-1]
+
+
+def _rows_naming(segment: Segment, wanted: Array) -> Array:
+    positions = np.flatnonzero(segment["supersedes"] == wanted)
+    return np.searchsorted(segment["supersedes_at"], positions, "right") - 1
+
+
+def _admitted(segment: Segment, filters: Filters) -> Mask:
+    mask = np.ones(len(segment), np.bool_)
+    if filters.types is not None:
+        mask &= np.isin(segment["type"], [TYPES.index(kind) for kind in filters.types])
+    if filters.category is not None:
+        mask &= segment["category"] == np.uint64(hash64(filters.category))
+    for tag in hashes64(filters.tags or ()):
+        mask &= _having(segment, "tags", tag)
+    if filters.since is not None:
+        mask &= segment["created"] >= milliseconds(filters.since)
+    if filters.until is not None:
+        mask &= segment["created"] < milliseconds(filters.until)
+    return mask
+
+
+def _having(segment: Segment, column: str, value: Array) -> Mask:
+    mask = np.zeros(len(segment), np.bool_)
+    positions = np.flatnonzero(segment[column] == value)
+    mask[np.searchsorted(segment[f"{column}_at"], positions, "right") - 1] = True
+    return mask

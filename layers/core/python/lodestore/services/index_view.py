@@ -1,0 +1,114 @@
+"""What a manifest shows: of every id one row, or none.
+
+Owns: resolving segments and dead rows into rows that count. Guarantees: of several rows of one id, wherever they are
+listed, the one of the highest revision counts (design, section 5); a dead row never does.
+Gives up: freshness; the tail is `services/tail`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lodestore.domain.manifest import Manifest, SegmentEntry
+from lodestore.retrieval.hashing import hash64
+from lodestore.retrieval.segment import Segment
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The row by which the index shows an id. `entry` is its segment's, `dead` rows of which are not shown."""
+
+    entry: SegmentEntry
+    row: int
+    revision: str
+    etag: str
+    stub: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListedSegment:
+    """A segment of the manifest, and which of its rows count."""
+
+    entry: SegmentEntry
+    segment: Segment
+    counts: Mask
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndexView:
+    """A manifest resolved. `missing` names segments that are listed and could not be read."""
+
+    listed: tuple[ListedSegment, ...]
+    missing: tuple[str, ...]
+
+    def shown(self, memory_id: str) -> Shown | None:
+        """How the index shows the id; None: it does not."""
+        for listed in self.listed:
+            row = counted_row(listed, memory_id)
+            if row is not None:
+                segment = listed.segment
+                return Shown(
+                    listed.entry,
+                    row,
+                    segment.revision(row),
+                    segment.text("etag", row),
+                    bool(segment["stub"][row]),
+                )
+        return None
+
+
+EMPTY = IndexView((), ())
+
+
+def resolve(manifest: Manifest, segments: Mapping[str, Segment | None]) -> IndexView:
+    """The view that the manifest gives over these segments."""
+    listed: list[ListedSegment] = []
+    missing: list[str] = []
+    for entry in manifest.segments:
+        segment = segments.get(entry.name)
+        if segment is None or len(segment) != entry.rows:
+            missing.append(entry.name)
+            continue
+        counts = np.ones(len(segment), np.bool_)
+        counts[list(entry.dead)] = False
+        listed.append(ListedSegment(entry, segment, counts))
+    _keep_highest(listed)
+    return IndexView(tuple(listed), tuple(missing))
+
+
+def counted_row(listed: ListedSegment, memory_id: str) -> int | None:
+    """The row of the id in this segment that counts."""
+    for row in listed.segment.rows_of(hash64(memory_id)):
+        if listed.counts[row] and listed.segment.text("id", row) == memory_id:
+            return row
+    return None
+
+
+def _keep_highest(listed: Sequence[ListedSegment]) -> None:
+    """Of rows of one id that all count, only the highest revision goes on counting."""
+    if not listed:
+        return
+    hashes = np.concatenate([item.segment["id_hash"][item.counts] for item in listed])
+    unique, occurrences = np.unique(hashes, return_counts=True)
+    for doubled in unique[occurrences > 1].tolist():
+        _keep_highest_of(listed, int(doubled))
+
+
+def _keep_highest_of(listed: Sequence[ListedSegment], id_hash: int) -> None:
+    rows = [
+        (item.segment.text("id", row), item.segment.revision(row), number, row)
+        for number, item in enumerate(listed)
+        for row in item.segment.rows_of(id_hash)
+        if item.counts[row]
+    ]
+    # Two ids may share a hash, so rows are compared by the id itself.
+    best = {memory_id: (number, row) for memory_id, _, number, row in sorted(rows)}
+    for memory_id, _, number, row in rows:
+        if best[memory_id] != (number, row):
+            listed[number].counts[row] = False

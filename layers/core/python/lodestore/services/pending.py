@@ -1,0 +1,66 @@
+"""Markers: which ids changed to which revisions, as one listing shows it.
+
+Owns: reading `pending/`. Guarantees: all pages, so no marker is passed over; other keys are counted.
+Gives up: order between ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from lodestore.format import keys
+from lodestore.ports.meter import Meter
+from lodestore.ports.object_store import ObjectStore
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMarker:
+    """One marker; `stored_at` is the store's LastModified."""
+
+    id: str
+    revision: str
+    stored_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PendingList:
+    """All markers of a tenant; `at` is the store's clock at the last page."""
+
+    markers: tuple[SeenMarker, ...]
+    at: datetime
+
+    def highest(self) -> Mapping[str, str]:
+        """Id to the highest revision that a marker names."""
+        highest: dict[str, str] = {}
+        for marker in self.markers:
+            highest[marker.id] = max(marker.revision, highest.get(marker.id, ""))
+        return highest
+
+
+class Pending:
+    """The markers of all tenants."""
+
+    def __init__(self, index: ObjectStore, meter: Meter) -> None:
+        self._index = index
+        self._meter = meter
+
+    def list(self, tenant: str) -> PendingList:
+        """Every marker of the tenant. Raises StoreUnavailable."""
+        markers: list[SeenMarker] = []
+        at: datetime | None = None
+        for page in self._index.list(keys.pending_of(tenant)):
+            at = page.at
+            for entry in page.entries:
+                marker = keys.parse_pending(entry.key)
+                if marker is None:
+                    self._meter.count("foreign_object_skipped")
+                else:
+                    markers.append(SeenMarker(marker.id, marker.revision, entry.last_modified))
+        assert at is not None, "a listing has at least one page"
+        return PendingList(tuple(markers), at)
+
+    def delete(self, tenant: str, marker: SeenMarker) -> None:
+        """Remove a marker. Raises StoreUnavailable."""
+        self._index.delete(keys.pending(tenant, marker.revision, marker.id))

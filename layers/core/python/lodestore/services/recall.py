@@ -1,0 +1,321 @@
+"""Recall: what is stored that answers a query, best first.
+
+Owns: the tool `recall`, from arguments to the envelope. Guarantees: filters before ranking (B35); what is expired,
+superseded or not the caller's never ranks, and does not count in any statistic that a score shows (P-TENANT); text
+comes only inside the untrusted envelope (P-UNTRUSTED); at least one hit whenever something passes.
+Gives up: a memory whose row fell out between the listing and the read is refilled at most twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from lodestore.domain import limits
+from lodestore.domain.caller import Caller
+from lodestore.domain.filters import Filters
+from lodestore.domain.memory import Memory
+from lodestore.errors import InvalidArgument
+from lodestore.ports.clock import Clock
+from lodestore.retrieval.ranking import confidence
+from lodestore.retrieval.tokenizer import index_terms, query_terms
+from lodestore.services import columns
+from lodestore.services.arguments import Arguments
+from lodestore.services.counts import Counts
+from lodestore.services.query_vectors import FAILED, QueryVectors
+from lodestore.services.scoring import QueryVector, Ranking, rank
+from lodestore.services.selection import FILTER_ARGUMENTS, read_filters
+from lodestore.services.shown import NOTICE, fit, show_memory, show_moment
+from lodestore.services.tenant_view import TenantView, TenantViews
+from lodestore.services.winners import Winners
+
+REFILLS = 2
+ARGUMENTS = (
+    "query",
+    "mode",
+    "limit",
+    *FILTER_ARGUMENTS,
+    "as_of",
+    "include_superseded",
+    "min_score",
+    "explain",
+    "max_bytes",
+)
+
+
+class Mode(StrEnum):
+    """How sure a hit has to be, and how many come."""
+
+    PRECISION = "precision"
+    BALANCED = "balanced"
+    EXPLORATORY = "exploratory"
+
+
+@dataclass(frozen=True, slots=True)
+class Floors:
+    """`limit` hits by default; a hit needs `share` of the best score, and `least` in itself."""
+
+    limit: int
+    share: float
+    least: float
+
+
+FLOORS: Mapping[Mode, Floors] = {
+    Mode.PRECISION: Floors(3, 0.5, 0.10),
+    Mode.BALANCED: Floors(5, 0.15, 0.02),
+    Mode.EXPLORATORY: Floors(10, 0.0, 0.0),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One recall, understood. `as_of` None: what holds now."""
+
+    query: str
+    mode: Mode
+    limit: int
+    filters: Filters
+    as_of: datetime | None
+    include_superseded: bool
+    min_score: float | None
+    explain: bool
+    max_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One memory found: its score, what that is made of, and who superseded it."""
+
+    memory: Memory
+    score: float
+    parts: Mapping[str, float]
+    superseded_by: tuple[str, ...]
+    similar: tuple[str, ...] = ()
+
+
+class Recall:
+    """The tool `recall`."""
+
+    def __init__(
+        self,
+        views: TenantViews,
+        winners: Winners,
+        counts: Counts,
+        clock: Clock,
+        *,
+        vectors: QueryVectors,
+        workers: Executor,
+    ) -> None:
+        self._views = views
+        self._winners = winners
+        self._counts = counts
+        self._clock = clock
+        self._vectors = vectors
+        self._workers = workers
+
+    def __call__(self, caller: Caller, given: Mapping[str, object]) -> dict[str, object]:
+        """The interface's answer. Raises InvalidArgument, TooLarge, Unavailable."""
+        question = read_question(Arguments("recall", given, ARGUMENTS))
+        asked = self._workers.submit(self._vectors.of, question.query)
+        view = self._views.load(caller.tenant, tail_limit=limits.TAIL_LIMIT)
+        vector = asked.result()
+        ranking = self._rank(caller, view, question, vector.vector)
+        enough = _enough(question, ranking)
+        hits = self._hits(caller, view, question, ranking, enough)
+        pending = _pending_visible(view, caller)
+        answer = _answer(
+            question,
+            view,
+            hits,
+            len(ranking) - enough,
+            self._clock.now(),
+            pending=pending,
+            embeddings=vector.state,
+        )
+        self._counts.recalled(caller.tenant, [str(hit["id"]) for hit in _shown_hits(answer)])
+        return answer
+
+    def _rank(
+        self, caller: Caller, view: TenantView, question: Question, vector: QueryVector | None
+    ) -> Ranking:
+        now, at = self._clock.now(), question.as_of
+        live = columns.but(columns.visible(view, caller), columns.expired(view, at or now))
+        if at is not None:
+            live = columns.both(live, columns.held_from(view, at))
+        if not question.include_superseded:
+            live = columns.but(live, columns.superseded(view, at))
+        admitted = columns.both(live, columns.admitted(view, question.filters))
+        return rank(view, live, admitted, query_terms(question.query), vector)
+
+    def _hits(
+        self, caller: Caller, view: TenantView, question: Question, ranking: Ranking, enough: int
+    ) -> list[Hit]:
+        """The best memories that still are what their rows say; refilled at most twice, at most 50 reads."""
+        hits: list[Hit] = []
+        taken = 0
+        for _ in range(1 + REFILLS):
+            lacking = min(question.limit - len(hits), limits.RECALL_LIMIT - taken, enough - taken)
+            if lacking <= 0:
+                break
+            ranks = range(taken, taken + lacking)
+            taken += lacking
+            memories = self._winners.read(caller, view, [ranking.place(rank) for rank in ranks])
+            found = zip(ranks, memories, strict=True)
+            hits = collapse([*hits, *self._still(view, question, ranking, found)])
+        return hits
+
+    def _still(
+        self,
+        view: TenantView,
+        question: Question,
+        ranking: Ranking,
+        found: Iterable[tuple[int, Memory | None]],
+    ) -> Iterator[Hit]:
+        now = self._clock.now()
+        for rank_, memory in found:
+            if (
+                memory is None
+                or not question.filters.admits(memory)
+                or memory.expired_at(question.as_of or now)
+            ):
+                continue
+            newer = superseding(view, ranking.place(rank_), memory)
+            if memory.superseded_by and not question.include_superseded and question.as_of is None:
+                continue
+            yield Hit(memory, float(ranking.scores[rank_]), ranking.parts(rank_), newer)
+
+
+def read_question(arguments: Arguments) -> Question:
+    """The arguments of a recall. Raises InvalidArgument, TooLarge."""
+    query = arguments.query()
+    if query is None:
+        raise InvalidArgument(
+            "query is required and was blank.",
+            field="query",
+            limit=f"1 to {limits.QUERY_CHARACTERS:,} characters",
+            got=0,
+            next_step="Say what to look for; to browse use list_memories, to start a task memory_context.",
+        )
+    mode = arguments.choice("mode", Mode) or Mode.BALANCED
+    return Question(
+        query=query,
+        mode=mode,
+        limit=arguments.whole("limit", least=1, most=limits.RECALL_LIMIT) or FLOORS[mode].limit,
+        filters=read_filters(arguments),
+        as_of=arguments.moment("as_of"),
+        include_superseded=bool(arguments.flag("include_superseded")),
+        min_score=arguments.number("min_score", least=0, most=1),
+        explain=bool(arguments.flag("explain")),
+        max_bytes=arguments.whole("max_bytes", least=limits.ANSWER_BYTES_LEAST, most=limits.ANSWER_BYTES_MOST)
+        or limits.ANSWER_BYTES,
+    )
+
+
+def superseding(view: TenantView, place: columns.Place, memory: Memory) -> tuple[str, ...]:
+    """Ids that supersede the memory, as their rows state and as it notes itself."""
+    stated = [columns.id_of(view, newer) for newer in columns.successors(view, place)]
+    return tuple(dict.fromkeys([*stated, *memory.superseded_by]))
+
+
+def collapse(hits: Sequence[Hit]) -> list[Hit]:
+    """Of hits that say the same but for case and punctuation only the best stays, and names the others.
+
+    Texts with the same terms in the same order, stop words included: a number, a negation or a name less or more is
+    another statement (B75).
+    """
+    kept: dict[tuple[str, ...], Hit] = {}
+    for hit in hits:
+        said = tuple(index_terms(hit.memory.content)) or (hit.memory.id,)
+        first = kept.get(said)
+        if first is None or first.superseded_by != hit.superseded_by:
+            kept[(*said, hit.memory.id) if first is not None else said] = hit
+        else:
+            kept[said] = replace(first, similar=(*first.similar, hit.memory.id, *hit.similar))
+    return list(kept.values())
+
+
+def _enough(question: Question, ranking: Ranking) -> int:
+    """How many rows reach the floor. A given min_score takes the place of the mode's floors."""
+    if not len(ranking):
+        return 0
+    floors = FLOORS[question.mode]
+    floor = max(floors.least, floors.share * float(ranking.scores[0]))
+    floor = floor if question.min_score is None else question.min_score
+    return int((ranking.scores >= floor).sum())
+
+
+def _pending_visible(view: TenantView, caller: Caller) -> int:
+    """Pending ids that the caller may see; a count over all would show another conversation's writing (P-TENANT)."""
+    rows = columns.places(columns.visible(view, caller)) if view.pending else []
+    return sum(columns.id_of(view, place) in view.pending for place in rows)
+
+
+def _answer(
+    question: Question,
+    view: TenantView,
+    found: list[Hit],
+    gated: int,
+    now: datetime,
+    *,
+    pending: int,
+    embeddings: str,
+) -> dict[str, object]:
+    hits = [_shown(hit, question, now) for hit in found]
+    answer: dict[str, object] = {
+        "untrusted": True,
+        "notice": NOTICE,
+        "count": len(hits),
+        "hits": [],
+        "gated_out": gated,
+        "freshness": {
+            "generation": view.manifest.generation if view.manifest is not None else 0,
+            "pending": pending,
+            "degraded": view.degraded,
+            "tail_truncated": view.tail_truncated,
+            "invalid": view.invalid,
+            "embeddings": embeddings,
+        },
+        "mode": str(question.mode),
+        "message": _message(len(hits), gated, embeddings),
+    }
+    kept = fit(hits, envelope=answer, most_bytes=question.max_bytes)
+    message = _message(len(kept), gated, embeddings, left_out=len(hits) - len(kept))
+    return answer | {"count": len(kept), "hits": kept, "message": message}
+
+
+def _shown(hit: Hit, question: Question, now: datetime) -> dict[str, object]:
+    memory = hit.memory
+    shown = show_memory(memory, now=now, superseded_by=hit.superseded_by)
+    shown |= {
+        "score": round(hit.score, 4),
+        "confidence": confidence(hit.score),
+        "similar": list(hit.similar),
+        "contradicts": [],
+    }
+    if question.as_of is not None and memory.version > 1 and memory.updated_at > question.as_of:
+        shown["changed_since"] = show_moment(memory.updated_at)
+    if question.explain:
+        shown["explain"] = dict(hit.parts)
+    return shown
+
+
+def _message(count: int, gated: int, embeddings: str, *, left_out: int = 0) -> str:
+    by_words = " Searched by words only: the embedding model did not answer." if embeddings == FAILED else ""
+    if count:
+        more = f" {left_out} more did not fit max_bytes." if left_out else ""
+        return f"{count} {'memory' if count == 1 else 'memories'} found.{more}{by_words}"
+    if gated:
+        return (
+            f"Nothing relevant is stored; {gated} matched too weakly (mode=exploratory or min_score=0 shows them)."
+            f"{by_words}"
+        )
+    return f"Nothing relevant is stored.{by_words}"
+
+
+def _shown_hits(answer: Mapping[str, object]) -> list[dict[str, object]]:
+    hits = answer["hits"]
+    assert isinstance(hits, list)
+    return hits

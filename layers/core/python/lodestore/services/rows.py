@@ -1,0 +1,42 @@
+"""From records to rows of a segment: terms and vectors.
+
+Owns: what of a memory is indexed. Guarantees: the vectors of another model are left out, so that no two models are ever
+compared. Gives up: embedding; a memory without vectors is found by its words until upkeep fills them in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lodestore.domain.memory import Memory, Record
+from lodestore.retrieval.bm25 import TermCounts, count_terms
+from lodestore.retrieval.segment import Segment
+from lodestore.retrieval.segment_build import Row, build_segment
+from lodestore.retrieval.tokenizer import TOKENIZER_VERSION, index_terms
+
+
+def indexed_text(memory: Memory) -> str:
+    """What of a memory is searched: content, then who said it and what it is about (source, category, tags)."""
+    return "\n".join(filter(None, [memory.content, memory.source or "", memory.category or "", *memory.tags]))
+
+
+def terms_of(record: Record) -> TermCounts | None:
+    """The terms of a memory; None for a stub."""
+    return count_terms(index_terms(indexed_text(record))) if isinstance(record, Memory) else None
+
+
+def row_of(record: Record, etag: str, *, model: str | None, terms: TermCounts | None = None) -> Row:
+    """The record as a row; `terms` where they are counted already."""
+    vectors = None
+    if isinstance(record, Memory) and record.embedding is not None and record.embedding.model == model:
+        stored = np.frombuffer(record.embedding.vectors, "<f2").reshape(-1, record.embedding.dim)
+        vectors = stored.astype(np.float32)
+    return Row(record, etag, terms if terms is not None else terms_of(record), vectors)
+
+
+def segment_of(rows: Sequence[Row], *, model: str | None) -> Segment:
+    """The rows as a segment of this tokenizer's version."""
+    dim = next((row.vectors.shape[1] for row in rows if row.vectors is not None), 0)
+    return build_segment(rows, model=model, dim=dim, tokenizer=TOKENIZER_VERSION)

@@ -1,0 +1,247 @@
+"""Storing one statement: which id, what stands there already, and the write that follows.
+
+Owns: the order of design section 3 for `remember`, from ids to the stored memory.
+Guarantees: two requests side by side where nothing is in the way (P-FLAT-WRITES); whoever states the same thing at the
+same time meets at one id (B12); what comes back as stored is in the state bucket.
+Gives up: a place for content that was stored, superseded or changed eight times over; an own id helps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from lodestore.domain.caller import Caller
+from lodestore.domain.encounter import (
+    Address,
+    AlreadyKnown,
+    Clash,
+    Enriched,
+    Occupied,
+    Replaceable,
+    WasForgotten,
+    meet,
+)
+from lodestore.domain.identity import DERIVED_ATTEMPTS, digest, id_from_content, id_from_key
+from lodestore.domain.limits import TAGS
+from lodestore.domain.memory import Memory, Record
+from lodestore.domain.statement import Statement, new_memory, revised
+from lodestore.errors import Conflict, InvalidArgument, TooLarge, Unavailable
+from lodestore.ports.clock import Clock
+from lodestore.services.ledger import Ledger, Quarantined, Standing
+from lodestore.services.supersede import Superseding
+
+# A write that is displaced this often on one id meets more writers than any agent is.
+TRIES = 64
+
+
+class Status(StrEnum):
+    """What became of a statement (`interface.md`, remember)."""
+
+    STORED = "stored"
+    ALREADY_KNOWN = "already_known"
+    UPDATED = "updated"
+    FORGOTTEN = "forgotten"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The outcome. `standing` None: forgotten, nothing stored. `changed_since`: when a later update changed it."""
+
+    status: Status
+    memory_id: str
+    standing: Standing | None
+    changed_since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """One statement on its way to one id."""
+
+    caller: Caller
+    statement: Statement
+    address: Address
+    memory_id: str
+    idempotency: str | None
+    now: datetime
+
+
+class Storing:
+    """Statements in, memories out."""
+
+    def __init__(self, ledger: Ledger, superseding: Superseding, clock: Clock) -> None:
+        self._ledger = ledger
+        self._superseding = superseding
+        self._clock = clock
+
+    def keep(self, caller: Caller, statement: Statement) -> Kept:
+        """Store the statement. Raises Conflict, InvalidArgument, TooLarge, Unavailable."""
+        address, ids = _addresses(statement)
+        self._check_targets(caller, statement, ids[0])
+        key = statement.idempotency_key
+        idempotency = None if key is None else digest("idempotency", key)
+        for memory_id in ids:
+            place = _Place(caller, statement, address, memory_id, idempotency, self._clock.now())
+            try:
+                kept = self._keep_at(place)
+            except Quarantined:
+                if address is not Address.CONTENT:
+                    raise
+                continue
+            if kept is not None:
+                self._note(caller, kept)
+                return kept
+        raise Conflict(
+            f"This content was stored and then superseded or changed {DERIVED_ATTEMPTS} times; no id is left for it.",
+            memory_id=ids[-1],
+            current_version=None,
+            field="content",
+            next_step="Give an id of your own.",
+        )
+
+    def _keep_at(self, place: _Place) -> Kept | None:
+        """The statement at one id; None: another memory lives there."""
+        tenant, memory_id = place.caller.tenant, place.memory_id
+        result = self._ledger.write(tenant, memory_id, None, _fresh(place, None))
+        status = Status.STORED
+        for _ in range(TRIES):
+            if isinstance(result, Standing):
+                return _written(result, memory_id, status)
+            if result.current is None:
+                result = self._ledger.write(tenant, memory_id, None, _fresh(place, None))
+                continue
+            step = self._meet(place, result.current)
+            if not isinstance(step, _Write):
+                return step
+            result, status = self._ledger.write(tenant, memory_id, result.current, step.draft), step.status
+        raise Unavailable("Too many writers at once on one memory; nothing was stored.")
+
+    def _meet(self, place: _Place, current: Standing) -> Kept | _Write | None:
+        met = meet(
+            current.record,
+            place.statement,
+            place.caller,
+            address=place.address,
+            idempotency=place.idempotency,
+            now=place.now,
+        )
+        if isinstance(met, Occupied):
+            return None
+        if isinstance(met, WasForgotten):
+            return Kept(Status.FORGOTTEN, place.memory_id, None)
+        if isinstance(met, Clash):
+            raise _conflict(place, met.version)
+        if isinstance(met, AlreadyKnown):
+            # The first writer may have died between its two requests; after this answer every reader must see it.
+            self._ledger.mark(place.caller.tenant, place.memory_id, current.record.revision)
+            since = met.memory.updated_at if met.changed else None
+            return Kept(Status.ALREADY_KNOWN, place.memory_id, current, since)
+        if isinstance(met, Enriched):
+            self._check_enriched(place, met.memory)
+            return _Write(Status.UPDATED, _enriched(place, current.record, met.memory))
+        assert isinstance(met, Replaceable)
+        targets = place.statement.fields.supersedes or ()
+        self._superseding.check_cycle(place.caller.tenant, place.memory_id, targets)
+        return _Write(Status.STORED, _fresh(place, current.record))
+
+    def _check_enriched(self, place: _Place, memory: Memory) -> None:
+        if len(memory.tags) > TAGS:
+            raise TooLarge(
+                f"With these tags the memory would have {len(memory.tags)} tags; at most {TAGS}.",
+                field="tags",
+                limit=TAGS,
+                got=len(memory.tags),
+                next_step="Give fewer tags, or set them with update_memory.",
+            )
+        if place.statement.fields.supersedes:
+            self._superseding.check_cycle(place.caller.tenant, place.memory_id, memory.supersedes)
+
+    def _check_targets(self, caller: Caller, statement: Statement, memory_id: str) -> None:
+        targets = statement.fields.supersedes or ()
+        if not targets:
+            return
+        try:
+            self._superseding.check(caller, statement.own_id, statement.scope, targets)
+        except InvalidArgument:
+            # A retry whose target was forgotten since its first answer must not fail for that.
+            standing = self._ledger.read(caller.tenant, memory_id)
+            record = standing.record if standing is not None else None
+            if (
+                not isinstance(record, Memory)
+                or record.origin != statement.origin
+                or not record.visible_to(caller)
+            ):
+                raise
+
+    def _note(self, caller: Caller, kept: Kept) -> None:
+        memory = kept.standing.record if kept.standing is not None else None
+        if isinstance(memory, Memory) and memory.supersedes:
+            self._superseding.note(caller.tenant, memory.id, memory.supersedes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    status: Status
+    draft: Callable[[str], Record]
+
+
+def _addresses(statement: Statement) -> tuple[Address, tuple[str, ...]]:
+    if statement.own_id is not None:
+        return Address.OWN, (statement.own_id,)
+    conversation = statement.scope_conversation
+    if statement.idempotency_key is not None:
+        return Address.KEY, (id_from_key(statement.idempotency_key, conversation),)
+    attempts = range(DERIVED_ATTEMPTS)
+    return Address.CONTENT, tuple(id_from_content(statement.content, conversation, n) for n in attempts)
+
+
+def _fresh(place: _Place, over: Record | None) -> Callable[[str], Record]:
+    def draft(revision: str) -> Record:
+        return new_memory(
+            place.statement,
+            tenant=place.caller.tenant,
+            memory_id=place.memory_id,
+            idempotency=place.idempotency,
+            over=over,
+            revision=revision,
+            now=place.now,
+        )
+
+    return draft
+
+
+def _enriched(place: _Place, over: Record, memory: Memory) -> Callable[[str], Record]:
+    assert isinstance(over, Memory)
+
+    def draft(revision: str) -> Record:
+        return revised(memory, over=over, revision=revision, now=place.now)
+
+    return draft
+
+
+def _written(standing: Standing, memory_id: str, status: Status) -> Kept:
+    if isinstance(standing.record, Memory):
+        return Kept(status, memory_id, standing)
+    # Our write landed, its answer was lost, and someone forgot the memory before we looked.
+    return Kept(Status.FORGOTTEN, memory_id, None)
+
+
+def _conflict(place: _Place, version: int | None) -> Conflict:
+    field = "id" if place.address is Address.OWN else "idempotency_key"
+    if version is None:
+        return Conflict(
+            f"This {field} can't be used here.",
+            memory_id=place.memory_id,
+            current_version=None,
+            field=field,
+            next_step=f"Give another {field}, or leave it out.",
+        )
+    return Conflict(
+        f"This {field} belongs to a memory with other content.",
+        memory_id=place.memory_id,
+        current_version=version,
+        field=field,
+        next_step="Use update_memory to change that memory, or another " + field + ".",
+    )

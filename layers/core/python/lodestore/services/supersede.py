@@ -1,0 +1,118 @@
+"""Superseding: one memory takes the place of others, which stay readable.
+
+Owns: the check of `supersedes` before a write, and the note on the superseded after it.
+Guarantees: itself, an unknown or invisible id, a cycle, and a successor of narrower scope are refused before anything
+is written; the one PUT of the successor is enough for every reader (`domain/lineage`), the note follows before the
+answer. Gives up: undoing; that is `undo` and `restore_memory`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from lodestore.domain import limits
+from lodestore.domain.caller import Caller
+from lodestore.domain.memory import Memory, Record, Scope, continued
+from lodestore.errors import InvalidArgument, Unavailable
+from lodestore.services.ledger import Ledger, Standing
+
+_TRIES = 32
+
+
+class Superseding:
+    """The two halves around a write that supersedes."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def check(self, caller: Caller, successor: str | None, scope: Scope, targets: tuple[str, ...]) -> None:
+        """Raises InvalidArgument where a target may not be superseded by `successor` (None: id not known yet)."""
+        if successor in targets:
+            raise _refused(str(successor), "a memory can't supersede itself")
+        for target, standing in self._ledger.read_many(caller.tenant, targets).items():
+            memory = standing.record if standing is not None else None
+            if not isinstance(memory, Memory) or not memory.visible_to(caller):
+                raise _refused(target, "no such memory is visible here")
+            if scope is Scope.CONVERSATION and memory.scope is Scope.PROJECT:
+                raise _refused(target, "a conversation's note can't supersede a memory of the whole project")
+
+    def check_cycle(self, tenant: str, successor: str, targets: tuple[str, ...]) -> None:
+        """Raises InvalidArgument where a target, or what it supersedes in turn, supersedes from `successor`.
+
+        Only an id that something stood at before can be named by others, so a first write needs no walk. The walk
+        reads at most 256 records.
+        """
+        seen: set[str] = set()
+        level = targets
+        while level:
+            seen.update(level)
+            if successor in seen:
+                raise _refused(successor, "that would be a cycle: it is itself superseded by way of these")
+            if len(seen) > limits.SUPERSEDE_WALK:
+                raise _refused(
+                    successor, f"the chain behind it is longer than {limits.SUPERSEDE_WALK} memories"
+                )
+            found = self._ledger.read_many(tenant, level).values()
+            level = tuple({older for standing in found for older in _older(standing)} - seen)
+
+    def note(self, tenant: str, successor: str, targets: tuple[str, ...]) -> None:
+        """Write `successor` into each target's `superseded_by`. Raises Unavailable with written True."""
+        for target in targets:
+            self._change(tenant, target, successor, superseded=True)
+
+    def unnote(self, tenant: str, successor: str, targets: tuple[str, ...]) -> None:
+        """Take it out again, where an update no longer supersedes them."""
+        for target in targets:
+            self._change(tenant, target, successor, superseded=False)
+
+    def _change(self, tenant: str, target: str, successor: str, *, superseded: bool) -> None:
+        try:
+            current = self._ledger.read(tenant, target)
+            for _ in range(_TRIES):
+                if current is None or not isinstance(current.record, Memory):
+                    return
+                if (successor in current.record.superseded_by) is superseded:
+                    # Noted before, perhaps by a writer that died before its marker landed.
+                    self._ledger.mark(tenant, target, current.record.revision)
+                    return
+                result = self._ledger.write(
+                    tenant, target, current, _noted(current, successor, superseded=superseded)
+                )
+                if isinstance(result, Standing):
+                    return
+                current = result.current
+        except Unavailable:
+            pass
+        raise Unavailable(
+            "The memory is stored and supersedes the other; the note on the other one is not written yet.",
+            written=True,
+            memory_id=successor,
+        )
+
+
+def _noted(current: Standing, successor: str, *, superseded: bool) -> Callable[[str], Record]:
+    """The superseded memory with its note, the version untouched: what it says has not changed."""
+    memory = current.record
+    assert isinstance(memory, Memory)
+    others = tuple(newer for newer in memory.superseded_by if newer != successor)
+    noted = (*others, successor) if superseded else others
+
+    def draft(revision: str) -> Record:
+        return replace(memory, superseded_by=noted, revision=revision, recent=continued(memory, revision))
+
+    return draft
+
+
+def _older(standing: Standing | None) -> tuple[str, ...]:
+    return standing.record.supersedes if standing is not None else ()
+
+
+def _refused(memory_id: str, why: str) -> InvalidArgument:
+    return InvalidArgument(
+        f"supersedes: {memory_id}: {why}.",
+        field="supersedes",
+        limit="ids of other memories that are visible here",
+        got=memory_id,
+        next_step="Call recall or list_memories to get the current id, or leave supersedes out.",
+    )

@@ -1,0 +1,213 @@
+"""A tenant as one moment shows it: the index, and over it the tail that the index does not show yet.
+
+Owns: round trips 1 and 2 of design section 5. Guarantees: every write that was answered before the call is in the view,
+indexed or not (P-READ-YOUR-WRITES): what the listing of markers no longer has, a manifest in place for MARKER_LAG
+shows, and a manifest and a listing further apart than half of that are read again. Of index and tail the highest
+revision of an id counts.
+Gives up: a tail longer than the caller's limit; the newest of it are read, and the view says that it is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lodestore.domain.manifest import Manifest
+from lodestore.domain.memory import Memory
+from lodestore.errors import Unavailable
+from lodestore.ports.meter import Meter
+from lodestore.ports.object_store import ObjectTooLarge, StoreUnavailable
+from lodestore.retrieval.segment import Segment
+from lodestore.retrieval.segment_search import Mask
+from lodestore.retrieval.tokenizer import TOKENIZER_VERSION
+from lodestore.services.held import Held, HeldRecords
+from lodestore.services.index_view import EMPTY, IndexView, ListedSegment, Shown, counted_row, resolve
+from lodestore.services.indexing import MARKER_LAG
+from lodestore.services.manifests import LoadedManifest, Manifests
+from lodestore.services.pending import Pending, PendingList
+from lodestore.services.rows import row_of, segment_of
+from lodestore.services.segments import Segments
+from lodestore.services.truth import Read, Truth
+
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ViewPart:
+    """A segment, listed or made of the tail, and which of its rows stand for their ids."""
+
+    segment: Segment
+    counts: Mask
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TenantView:
+    """Rows of all that a tenant has; of every id one row.
+
+    tail        id to record, where the tail has a newer one than the index; their rows are in the last part
+    pending     ids that the index does not show as they are
+    degraded    a listed segment could not be read, or the index is of another tokenizer
+    """
+
+    parts: tuple[ViewPart, ...]
+    tail: Mapping[str, Held]
+    manifest: Manifest | None
+    pending: frozenset[str]
+    degraded: bool = False
+    tail_truncated: bool = False
+    invalid: int = 0
+    hidden: frozenset[str] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Overlay:
+    """The tail as read: what replaces rows of the index, and what only hides them."""
+
+    replaced: dict[str, Held]
+    hidden: frozenset[str]
+    pending: frozenset[str]
+    invalid: int
+    truncated: bool
+
+
+class TenantViews:
+    """Views of all tenants. Thread-safe."""
+
+    def __init__(
+        self,
+        manifests: Manifests,
+        segments: Segments,
+        pending: Pending,
+        truth: Truth,
+        held: HeldRecords,
+        *,
+        workers: Executor,
+        meter: Meter,
+        model: str | None,
+    ) -> None:
+        self._manifests = manifests
+        self._segments = segments
+        self._pending = pending
+        self._truth = truth
+        self._held = held
+        self._workers = workers
+        self._meter = meter
+        self._model = model
+
+    def load(self, tenant: str, *, tail_limit: int | None = None) -> TenantView:
+        """The view of this moment. Raises Unavailable: half a view is no answer."""
+        try:
+            return self._load(tenant, tail_limit)
+        except (StoreUnavailable, ObjectTooLarge):
+            raise Unavailable("The store did not answer a read.") from None
+
+    def _load(self, tenant: str, tail_limit: int | None) -> TenantView:
+        loaded, pending = self._first_trip(tenant)
+        index = self._index_view(tenant, loaded.manifest)
+        if index.missing:
+            # A merge may have retired it since; a second look at the manifest settles that.
+            loaded, pending = self._first_trip(tenant)
+            index = self._index_view(tenant, loaded.manifest)
+        other_tokenizer = loaded.manifest is not None and loaded.manifest.tokenizer != TOKENIZER_VERSION
+        if index.missing or loaded.invalid or other_tokenizer:
+            self._meter.count("index_degraded")
+        overlay = self._overlay(tenant, index, pending, tail_limit)
+        return TenantView(
+            parts=self._parts(index, overlay),
+            tail=overlay.replaced,
+            manifest=loaded.manifest,
+            pending=overlay.pending,
+            degraded=bool(index.missing) or loaded.invalid or other_tokenizer,
+            tail_truncated=overlay.truncated,
+            invalid=overlay.invalid,
+            hidden=overlay.hidden,
+        )
+
+    def _first_trip(self, tenant: str) -> tuple[LoadedManifest, PendingList]:
+        for _ in range(_TRIES):
+            listing = self._workers.submit(self._pending.list, tenant)
+            loaded, pending = self._manifests.load(tenant), listing.result()
+            if abs(pending.at - loaded.at) <= MARKER_LAG / 2:
+                return loaded, pending
+        raise StoreUnavailable("manifest and listing were too far apart")
+
+    def _index_view(self, tenant: str, manifest: Manifest | None) -> IndexView:
+        if manifest is None:
+            return EMPTY
+        return resolve(manifest, self._segments.load(tenant, manifest.names))
+
+    def _overlay(self, tenant: str, index: IndexView, pending: PendingList, limit: int | None) -> _Overlay:
+        highest = pending.highest()
+        shown = {memory_id: index.shown(memory_id) for memory_id in highest}
+        wanted = sorted(
+            (m for m, revision in highest.items() if (s := shown[m]) is None or s.revision < revision),
+            key=lambda memory_id: highest[memory_id],
+            reverse=True,
+        )
+        read = self._read_tail(tenant, {memory_id: highest[memory_id] for memory_id in wanted[:limit]})
+        replaced = {m: held for m, held in read.items() if _replaces(held, shown[m])}
+        hidden = frozenset(m for m, held in read.items() if held.record is None and not _is_stub(shown[m]))
+        invalid = sum(held.record is None and held.etag != "" for held in read.values())
+        return _Overlay(
+            replaced, hidden, frozenset(wanted), invalid, truncated=limit is not None and len(wanted) > limit
+        )
+
+    def _read_tail(self, tenant: str, wanted: Mapping[str, str]) -> dict[str, Held]:
+        """The truth of each id; one that was read before serves where it is at or above the marker's revision."""
+        known = self._held.some(tenant, wanted)
+        fresh = {
+            m: held
+            for m, held in known.items()
+            if held.record is not None and held.record.revision >= wanted[m]
+        }
+        for memory_id, read in self._truth.read_many(tenant, [m for m in wanted if m not in fresh]).items():
+            fresh[memory_id] = _held(read)
+            self._held.put(tenant, memory_id, fresh[memory_id])
+        return fresh
+
+    def _parts(self, index: IndexView, overlay: _Overlay) -> tuple[ViewPart, ...]:
+        parts = tuple(_covered(listed, overlay) for listed in index.listed)
+        rows = [
+            row_of(held.record, held.etag, model=self._model, terms=held.terms)
+            for held in overlay.replaced.values()
+            if held.record is not None
+        ]
+        if not rows:
+            return parts
+        tail = segment_of(rows, model=self._model)
+        return (*parts, ViewPart(tail, np.ones(len(tail), np.bool_)))
+
+
+def _held(read: Read) -> Held:
+    return Held.of(read.etag or "", read.record)
+
+
+def _replaces(held: Held, shown: Shown | None) -> bool:
+    if held.record is None:
+        return False
+    if shown is None:
+        return True
+    if shown.stub and isinstance(held.record, Memory):
+        return held.record.revision > shown.revision
+    return held.record.revision >= shown.revision and held.etag != shown.etag
+
+
+def _is_stub(shown: Shown | None) -> bool:
+    return shown is not None and shown.stub
+
+
+def _covered(listed: ListedSegment, overlay: _Overlay) -> ViewPart:
+    """The listed segment without the rows that the tail replaces or hides."""
+    counts = listed.counts
+    covered = [
+        row
+        for memory_id in (*overlay.replaced, *overlay.hidden)
+        if (row := counted_row(listed, memory_id)) is not None
+    ]
+    if covered:
+        counts = counts.copy()
+        counts[covered] = False
+    return ViewPart(listed.segment, counts)

@@ -1,0 +1,83 @@
+"""What the indexer writes down: one log line for each batch, and metrics on Lambda.
+
+Owns: Powertools' Logger and EMF metrics of this function. Guarantees: counts, reasons, digests and ETags; no
+content, key, id or tenant (P-UNTRUSTED). On Lambda both go to standard output, which CloudWatch reads; on one
+machine the line goes to standard error and there are no metrics.
+Gives up: traces; Powertools' Tracer costs a second of a cold start.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TextIO
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.metrics import EphemeralMetrics
+from aws_lambda_powertools.metrics.provider.cloudwatch_emf.metric_properties import MetricUnit
+
+from lodestore.ports.clock import Clock
+from lodestore.services.events import Notice
+from lodestore.services.intake import IntakeReport
+
+SERVICE = "indexer"
+NAMESPACE = "Lodestore"
+DETAILS_SHOWN = 20
+ORDINARY = ("messages", "tenants", "memories", "stubs", "missing")
+
+
+class Journal:
+    """Writes one batch down. `metrics` None: no metrics."""
+
+    def __init__(self, *, clock: Clock, log: TextIO, metrics: TextIO | None) -> None:
+        self._clock = clock
+        self._metrics = metrics
+        self._logger = Logger(service=SERVICE, level="INFO", stream=log, utc=True, use_rfc3339=True)
+        handler = self._logger.registered_handler
+        if isinstance(handler, logging.StreamHandler):
+            handler.setStream(log)
+        logging.getLogger(SERVICE).propagate = False
+
+    def write(self, notices: Iterable[Notice], reports: Iterable[IntakeReport], failures: int) -> None:
+        """One line, at WARNING where something was refused, invalid, unread or failed."""
+        counts, details = _counts(tuple(notices), tuple(reports))
+        counts["failures"] = failures
+        ordinary = counts.total() == sum(counts[name] for name in ORDINARY)
+        say = self._logger.info if ordinary else self._logger.warning
+        say("batch", extra={"counts": dict(counts), **details})
+        self._emit(counts)
+
+    def _emit(self, counts: Mapping[str, int]) -> None:
+        if self._metrics is None:
+            return
+        metrics = EphemeralMetrics(namespace=NAMESPACE, service=SERVICE)
+        metrics.set_timestamp(self._clock.now())
+        for name, count in counts.items():
+            metrics.add_metric(name=f"indexer_{name}", unit=MetricUnit.Count, value=count)
+        self._metrics.write(json.dumps(metrics.serialize_metric_set(), separators=(",", ":")) + "\n")
+        self._metrics.flush()
+
+
+def _counts(
+    notices: tuple[Notice, ...], reports: tuple[IntakeReport, ...]
+) -> tuple[Counter[str], dict[str, object]]:
+    counts = Counter({"messages": len(notices), "tenants": len(reports)})
+    for notice in notices:
+        counts.update({f"refused_{reason}": count for reason, count in notice.refused.items()})
+        if notice.failed is not None:
+            counts[f"refused_{notice.failed}"] += 1
+    for report in reports:
+        counts["memories"] += report.memories
+        counts["stubs"] += report.stubs
+        counts["missing"] += report.missing
+        counts["invalid"] += report.invalid_count
+        counts["unread"] += len(report.unread)
+    invalid = [
+        {"key": one.digest, "etag": one.etag, "reason": one.reason}
+        for report in reports
+        for one in report.invalid
+    ]
+    refused = sorted({digest for notice in notices for digest in notice.digests})
+    return +counts, {"invalid": invalid[:DETAILS_SHOWN], "refused_keys": refused[:DETAILS_SHOWN]}

@@ -1,0 +1,1 @@
+"""One machine: serves the handlers over HTTP, stdio and a folder."""

@@ -1,0 +1,151 @@
+"""The command `lodestore`: serve, stdio, key, demo.
+
+Owns: arguments and the exit code. Guarantees: what is wrong with settings, an address or the store is one
+line on standard error and exit code 1; wrong usage is exit code 2; standard output holds what the command is
+for and nothing else. Gives up: options for settings. They are environment variables, the same here and in the
+cloud.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Callable, Mapping, Sequence
+
+from lodestore.bootstrap import environment
+from lodestore.domain.caller import Role
+from lodestore.errors import LodestoreError, SettingsError
+from lodestore.ports.object_store import StoreUnavailable
+from lodestore.settings import TENANT_PATTERN, is_tenant, parse_settings
+
+Variables = Mapping[str, str]
+
+INTERRUPTED = 128 + 2
+
+VARIABLES = """\
+variables:
+  HOST 127.0.0.1       address to listen on
+  PORT 8765            port to listen on; 0 takes a free one
+  DATA .lodestore      folder of the memories
+  STORE file://DATA    or s3://bucket[/prefix]; the bucket must exist (AWS_ENDPOINT_URL_S3: elsewhere)
+  TENANT default       tenant of requests that name none; empty: none
+  AUTH open            open (loopback only) | keys
+  EMBEDDINGS local     local | none
+  INDEX_EVERY 1        seconds between runs of the indexer; 0: never
+  SLEEP_EVERY 3600     seconds between runs of maintenance; 0: never
+  READ_ONLY 0          1: tools that write answer forbidden
+"""
+
+
+class Refused(Exception):
+    """The command can't be carried out; the text says why, in one line."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and exit with its code."""
+    parser = _parser()
+    chosen = parser.parse_args(arguments)
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    for library in ("uvicorn", "watchfiles", "botocore", "boto3", "urllib3"):
+        logging.getLogger(library).setLevel(logging.WARNING)
+    try:
+        run: Callable[[argparse.Namespace, Variables], None] = chosen.run
+        run(chosen, environment())
+    except (Refused, SettingsError, LodestoreError) as error:
+        sys.exit(_said(str(error)))
+    except StoreUnavailable:
+        sys.exit(_said("the store does not answer; check STORE and DATA, and what the store itself says"))
+    except BrokenPipeError:
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def _said(line: str) -> int:
+    print(f"lodestore: {line}", file=sys.stderr)
+    return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="lodestore",
+        description="Long-term memory for AI agents, on one machine. Settings are environment variables.",
+        epilog=VARIABLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    serve = commands.add_parser("serve", help="serve MCP over HTTP in the foreground until Ctrl-C")
+    serve.set_defaults(run=_serve)
+
+    stdio = commands.add_parser(
+        "stdio", help="serve MCP over standard input and output; may share DATA with a server"
+    )
+    stdio.set_defaults(run=_stdio)
+
+    key = commands.add_parser("key", help="print a new API key, valid at once for this DATA or STORE")
+    key.add_argument(
+        "--tenant", help="the tenant it is for, or several with commas between (default: TENANT)"
+    )
+    key.add_argument("--role", choices=[str(role) for role in Role], help="what it may do (default: ROLE)")
+    key.set_defaults(run=_key)
+
+    demo = commands.add_parser("demo", help="show remember, recall, update and forget in a folder of its own")
+    demo.set_defaults(run=_demo)
+    return parser
+
+
+def _serve(_chosen: argparse.Namespace, variables: Variables) -> None:
+    from local_runner.function_table import UnknownHandler
+    from local_runner.function_url import MalformedAnswer
+    from local_runner.one_machine import run
+    from local_runner.server import CannotBind
+
+    try:
+        run(variables)
+    except CannotBind as error:
+        raise Refused(str(error)) from error
+    except MalformedAnswer as error:
+        raise Refused(f"the http function gives no answer: {error}") from error
+    except UnknownHandler as error:
+        raise Refused(f"no function {error} is installed") from error
+
+
+def _stdio(_chosen: argparse.Namespace, variables: Variables) -> None:
+    # Before the MCP SDK, whose import takes a second.
+    parse_settings(variables)
+    from mcp_server import stdio
+
+    stdio.run(variables)
+
+
+def _key(chosen: argparse.Namespace, variables: Variables) -> None:
+    from lodestore.bootstrap import build
+
+    tenants = tuple(filter(None, (chosen.tenant or variables.get("TENANT", "")).split(",")))
+    role = chosen.role or variables.get("ROLE", "")
+    if not tenants:
+        raise Refused("which tenant? make key TENANT=acme ROLE=writer")
+    for tenant in tenants:
+        if not is_tenant(tenant):
+            raise Refused(f"TENANT must match {TENANT_PATTERN}, not {tenant!r}")
+    if role not in list(Role):
+        raise Refused(f"ROLE must be one of {' | '.join(Role)}, not {role!r}")
+    # Several tenants are no default tenant; TENANT means something else here.
+    lodestore = build({**variables, "TENANT": ""})
+    print(lodestore.access.issue_key(tenants, Role(role)))
+
+
+def _demo(_chosen: argparse.Namespace, variables: Variables) -> None:
+    from local_runner import demo
+    from local_runner.child_server import DidNotStart
+
+    try:
+        demo.run(variables)
+    except (demo.DemoFailed, DidNotStart) as error:
+        raise Refused(str(error)) from error
+
+
+if __name__ == "__main__":
+    main()

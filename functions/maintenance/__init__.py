@@ -1,0 +1,1 @@
+"""The maintenance handler: turns a schedule or a queued tenant into one sleep-time run."""

@@ -1,0 +1,51 @@
+"""The SDK's view of one message that came without a stream.
+
+Owns: `MessageContext`, an `mcp.shared.dispatcher.DispatchContext`.
+Guarantees: the exchange reaches the tool handlers as `ctx.request`.
+Gives up: anything sent to the client beside the answer; there is nothing to send it on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+from mcp.shared.dispatcher import CallOptions
+from mcp.shared.exceptions import NoBackChannelError
+from mcp.shared.message import ServerMessageMetadata
+from mcp.shared.transport_context import TransportContext
+
+from mcp_server.envelope import RequestId
+from mcp_server.exchange import Exchange
+
+_TRANSPORT = TransportContext(kind="single-message", can_send_request=False)
+
+
+class MessageContext:
+    """One message, answered once."""
+
+    transport = _TRANSPORT
+    can_send_request = False
+
+    def __init__(self, request_id: RequestId | None, exchange: Exchange) -> None:
+        self.request_id = request_id
+        self.message_metadata = ServerMessageMetadata(request_context=exchange)
+        self.cancel_requested = anyio.Event()
+
+    async def send_raw_request(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None,  # noqa: ARG002 - the SDK's signature
+        opts: CallOptions | None = None,  # noqa: ARG002
+    ) -> dict[str, Any]:
+        """Always refused."""
+        raise NoBackChannelError(method)
+
+    async def notify(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> None:
+        """Dropped: notifications are advisory."""
+
+    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Dropped, as above."""

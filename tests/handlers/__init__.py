@@ -1,0 +1,1 @@
+"""The Lambda handlers, called with the events that AWS sends."""

@@ -1,0 +1,1 @@
+"""The local runner and the whole server as a process."""

@@ -1,4 +1,4 @@
-"""The command `lodestore`: serve, stdio, key, demo.
+"""The command `lodestore`: serve, stdio, key, limits, demo.
 
 Owns: arguments and the exit code. Guarantees: what is wrong with settings, an address or the store is one
 line on standard error and exit code 1; wrong usage is exit code 2; standard output holds what the command is
@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from lodestore.bootstrap import environment
 from lodestore.domain.caller import Role
+from lodestore.domain.limits import limits_table
 from lodestore.errors import LodestoreError, SettingsError
 from lodestore.ports.object_store import StoreUnavailable
 from lodestore.settings import TENANT_PATTERN, is_tenant, parse_settings
@@ -31,10 +32,14 @@ variables:
   STORE file://DATA    or s3://bucket[/prefix]; the bucket must exist (AWS_ENDPOINT_URL_S3: elsewhere)
   TENANT default       tenant of requests that name none; empty: none
   AUTH open            open (loopback only) | keys
-  EMBEDDINGS local     local | none
+  EMBEDDINGS local     local | none | bedrock | openai (docs/embedders.md has their variables)
   INDEX_EVERY 1        seconds between runs of the indexer; 0: never
   SLEEP_EVERY 3600     seconds between runs of maintenance; 0: never
   READ_ONLY 0          1: tools that write answer forbidden
+  SECRETS redact       redact | refuse | allow: what happens to a credential in what is stored
+  ENCRYPTION           AES256, or aws:kms with KMS_KEY: server-side encryption on S3
+  ALLOWED_ORIGINS      browser origins that may call, with commas between
+  CONVERSATION         over stdio: the conversation that HTTP names by X-Conversation-Id
 """
 
 
@@ -91,6 +96,9 @@ def _parser() -> argparse.ArgumentParser:
     key.add_argument("--role", choices=[str(role) for role in Role], help="what it may do (default: ROLE)")
     key.set_defaults(run=_key)
 
+    limits = commands.add_parser("limits", help="print the limits as docs/limits.md has them")
+    limits.set_defaults(run=_limits)
+
     demo = commands.add_parser("demo", help="show remember, recall, update and forget in a folder of its own")
     demo.set_defaults(run=_demo)
     return parser
@@ -135,6 +143,10 @@ def _key(chosen: argparse.Namespace, variables: Variables) -> None:
     # Several tenants are no default tenant; TENANT means something else here.
     lodestore = build({**variables, "TENANT": ""})
     print(lodestore.access.issue_key(tenants, Role(role)))
+
+
+def _limits(_chosen: argparse.Namespace, _variables: Variables) -> None:
+    print(limits_table(), end="")
 
 
 def _demo(_chosen: argparse.Namespace, variables: Variables) -> None:

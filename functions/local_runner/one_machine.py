@@ -87,7 +87,7 @@ def _announce(lodestore: Lodestore, url: str) -> None:
     lines.append(f"  memories lie in {_place(settings.store_url)}")
     embeddings = str(lodestore.health()["embeddings"])
     if embeddings.startswith(NO_VECTORS):
-        lines.append("  recall goes by words alone: this version has no embedding model yet")
+        lines.append(f"  recall goes by words alone: embeddings are {embeddings}")
     print("\n".join(lines), flush=True)
 
 

@@ -49,7 +49,8 @@ def test_none_is_a_choice() -> None:
 
 
 def test_no_library_of_an_embedder_is_imported_before_it_is_chosen() -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
+    environment = {"PYTHONPATH": ":".join(path for path in sys.path if path)}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment)
     assert (done.returncode, done.stdout.strip()) == (0, "")
 
 

@@ -20,7 +20,9 @@ from lodestore.adapters.embedders import Unavailable
 from lodestore.adapters.onnx_embedder import OnnxEmbedder
 from lodestore.adapters.onnx_files import MODEL, TOKENIZER, PinnedFile, locate, verify
 from lodestore.adapters.onnx_runtime import open_tokenizer
+from lodestore.domain.limits import CONTENT_BYTES
 from lodestore.ports.embedder import Embedder, EmbeddingFailed
+from lodestore.retrieval.spans import MOST_SPANS
 from lodestore.retrieval.tokenizer import index_terms, query_terms
 from lodestore.settings import Embeddings
 from tests.embedders.kinds import connect, local
@@ -93,7 +95,8 @@ def test_a_published_pair_has_its_published_similarity(embedder: Embedder) -> No
 
 def test_no_code_of_the_models_packages_is_imported_and_nothing_before_the_first_text() -> None:
     local()
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
+    environment = {"PYTHONPATH": ":".join(path for path in sys.path if path)}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     before, after = map(set, json.loads(done.stdout))
     assert not {"onnxruntime", "tokenizers"} & before
@@ -114,10 +117,29 @@ def tokenizer() -> Tokenizer:
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.text(st.characters(exclude_categories=("Cs",)), max_size=200))
+@given(st.text(st.characters(codec="utf-8"), max_size=200))
 def test_no_text_has_more_pieces_than_bytes(text: str) -> None:
     pieces = tokenizer().encode(text, add_special_tokens=False)
     assert len(pieces.ids) <= len(text.encode())
+
+
+DENSE = (
+    "ERR_X9F-2207: getUserById() -> 0x7fe3a9!? " * 700,
+    "公司年会定在十二月六日举行。" * 700,
+    "Übergrößenträger, naïveté; " * 900,
+    "회의는 세 시에 시작합니다. " * 800,
+)
+
+
+@pytest.mark.parametrize("text", DENSE, ids=lambda text: text[:12])
+def test_each_span_is_within_the_models_window(embedder: Embedder, text: str) -> None:
+    content = text.encode()[:CONTENT_BYTES].decode(errors="ignore")
+    spans = embedder.spans(content)
+    sizes = [
+        len(tokenizer().encode(content[start:end], add_special_tokens=False).ids) for start, end in spans
+    ]
+    assert max(sizes) <= onnx_embedder.WINDOW - 2
+    assert spans[-1][1] == len(content) or len(spans) == MOST_SPANS
 
 
 @pytest.mark.parametrize("file", ["model", "tokenizer"])

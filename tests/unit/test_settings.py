@@ -32,7 +32,8 @@ def test_an_empty_value_is_the_default_but_an_empty_tenant_is_none() -> None:
         ("AUTH", "iam"),
         ("HOST", "192.0.2.7"),
         ("EMBEDDINGS", "magic"),
-        ("EMBEDDINGS", "bedrock"),
+        ("EMBED_DIM", "0"),
+        ("EMBED_ASK_DIM", "yes"),
         ("INDEX_EVERY", "-1"),
         ("INDEX_EVERY", "nan"),
         ("SLEEP_EVERY", "often"),
@@ -45,7 +46,6 @@ def test_an_empty_value_is_the_default_but_an_empty_tenant_is_none() -> None:
         ("ENCRYPTION", "rot13"),
         ("ENCRYPTION", "aws:kms"),
         ("KMS_KEY", "k"),
-        ("FORGET_WINDOW", "-1"),
     ],
 )
 def test_an_unknown_value_stops_the_start_and_is_named(name: str, value: str) -> None:

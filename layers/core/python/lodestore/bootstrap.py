@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Literal
 
 from lodestore import __version__
+from lodestore.adapters.embedder_options import EmbedderOptions
+from lodestore.adapters.embedders import Unavailable, connect_embedder
 from lodestore.adapters.folder_store import FolderStore
 from lodestore.adapters.system_clock import SystemClock
 from lodestore.adapters.system_entropy import SystemEntropy
@@ -37,6 +39,7 @@ from lodestore.services.ledger import Ledger
 from lodestore.services.listing import ListMemories
 from lodestore.services.manifests import Manifests
 from lodestore.services.nearby import Nearby
+from lodestore.services.passages import Passages
 from lodestore.services.pending import Pending
 from lodestore.services.query_vectors import QueryVectors
 from lodestore.services.reading import Reading
@@ -52,9 +55,10 @@ from lodestore.services.toolbox import Toolbox
 from lodestore.services.truth import Truth
 from lodestore.services.update import Update
 from lodestore.services.winners import Winners
-from lodestore.settings import Embeddings, Settings, parse_settings
+from lodestore.settings import Settings, parse_settings
 
 _INSTANCE_BYTES = 8
+NO_EMBEDDER = Unavailable("EMBEDDINGS=none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +70,7 @@ class Lodestore:
     access: Access
     counts: Counts
     indexing: Indexing
+    embeddings: str
     instructions: str
     state_store: ObjectStore
     index_store: ObjectStore
@@ -80,7 +85,7 @@ class Lodestore:
             "status": "ok",
             "version": __version__,
             "auth": str(self.settings.auth),
-            "embeddings": _embeddings_shown(self.settings),
+            "embeddings": self.embeddings,
         }
 
 
@@ -100,8 +105,12 @@ def build(variables: Mapping[str, str], *, meter: Meter | None = None) -> Lodest
     """Services over the store that `variables` name. Raises SettingsError."""
     settings = parse_settings(variables)
     clock = SystemClock()
+    entropy = SystemEntropy()
     state, index = _stores(settings, clock)
-    return assemble(settings, state, index, clock=clock, entropy=SystemEntropy(), meter=meter or _Uncounted())
+    embedder = _embedder(settings, clock, entropy)
+    return assemble(
+        settings, state, index, clock=clock, entropy=entropy, meter=meter or _Uncounted(), embedder=embedder
+    )
 
 
 def assemble(
@@ -112,11 +121,12 @@ def assemble(
     clock: Clock,
     entropy: Entropy,
     meter: Meter,
-    embedder: Embedder | None = None,
+    embedder: Embedder | Unavailable = NO_EMBEDDER,
 ) -> Lodestore:
     """Services over these two stores."""
     workers = ThreadPoolExecutor(PARALLEL_READS, thread_name_prefix="lodestore")
-    around = _Around(state, index, clock, entropy, meter, workers, embedder)
+    usable = None if isinstance(embedder, Unavailable) else embedder
+    around = _Around(state, index, clock, entropy, meter, workers, usable)
     counts = Counts(index, clock, instance=entropy.token(_INSTANCE_BYTES).hex(), workers=workers, meter=meter)
     shared = _shared(around)
     return Lodestore(
@@ -127,6 +137,7 @@ def assemble(
         ),
         counts=counts,
         indexing=_indexing(around, shared),
+        embeddings=_embeddings_shown(embedder),
         instructions=INSTRUCTIONS,
         state_store=state,
         index_store=index,
@@ -200,7 +211,8 @@ def _toolbox(settings: Settings, a: _Around, s: _Shared, counts: Counts) -> Tool
     vectors = QueryVectors(a.embedder, a.meter)
     superseding = Superseding(s.ledger)
     reading = Reading(s.ledger, a.state, a.clock)
-    storing = Storing(s.ledger, superseding, a.clock)
+    passages = Passages(a.embedder, a.meter)
+    storing = Storing(s.ledger, superseding, passages, a.clock)
     tools = build_tools(
         {
             "remember": Remember(storing, near, a.clock, secrets=secrets),
@@ -209,7 +221,7 @@ def _toolbox(settings: Settings, a: _Around, s: _Shared, counts: Counts) -> Tool
             "get_memory": reading,
             "list_memories": ListMemories(views, winners, a.clock),
             "memory_stats": Stats(views, counts, a.clock, embeds=a.embedder is not None),
-            "update_memory": Update(s.ledger, superseding, near, a.clock, secrets=secrets),
+            "update_memory": Update(s.ledger, superseding, passages, near, a.clock, secrets=secrets),
             "forget": Forget(s.ledger, Tombstones(a.state, a.meter), a.clock, secrets=secrets),
             "memory_feedback": Feedback(reading, counts, secrets=secrets),
         }
@@ -235,10 +247,13 @@ def _stores(settings: Settings, clock: Clock) -> tuple[ObjectStore, ObjectStore]
         raise SettingsError("STORE=s3:// names no bucket")
     base = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
     encryption = _encryption(settings)
-    return (
-        connect(bucket, f"{base}{STATE_PREFIX}", encryption=encryption),
-        connect(bucket, f"{base}{INDEX_PREFIX}", encryption=encryption),
-    )
+    try:
+        return (
+            connect(bucket, f"{base}{STATE_PREFIX}", encryption=encryption),
+            connect(bucket, f"{base}{INDEX_PREFIX}", encryption=encryption),
+        )
+    except ValueError as error:
+        raise SettingsError(f"STORE names a prefix that can't be used: {error}") from None
 
 
 def _encryption(settings: Settings) -> Literal["AES256"] | tuple[Literal["aws:kms"], str] | None:
@@ -247,7 +262,19 @@ def _encryption(settings: Settings) -> Literal["AES256"] | tuple[Literal["aws:km
     return "AES256" if settings.encryption is not None else None
 
 
-def _embeddings_shown(settings: Settings) -> str:
-    if settings.embeddings is Embeddings.NONE:
-        return "none (keyword-only)"
-    return f"none (keyword-only; {settings.embeddings} is not in this version)"
+def _embeddings_shown(embedder: Embedder | Unavailable) -> str:
+    return f"none (keyword-only; {embedder.reason})" if isinstance(embedder, Unavailable) else embedder.model
+
+
+def _embedder(settings: Settings, clock: Clock, entropy: Entropy) -> Embedder | Unavailable:
+    options = EmbedderOptions(
+        model=settings.embed_model,
+        dim=settings.embed_dim,
+        span_bytes=settings.embed_span_bytes,
+        ask_dim=settings.embed_ask_dim,
+        query_prefix=settings.embed_query_prefix,
+        passage_prefix=settings.embed_passage_prefix,
+        openai_base_url=settings.openai_base_url,
+        openai_api_key=settings.openai_api_key,
+    )
+    return connect_embedder(settings.embeddings, options, clock, entropy)

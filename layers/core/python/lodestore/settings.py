@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
@@ -47,8 +47,8 @@ class SecretPolicy(StrEnum):
 class Settings:
     """One process's settings. Seconds are whole or fractional; `sleep_every` and `index_every` 0 = never.
 
+    embed_*      what an embedder is told; None: its own default (docs/embedders.md)
     encryption   None, "AES256", or "aws:kms" with `kms_key` (S3 server-side encryption of every object written)
-    forget_window_hours   how long `restore_memory` can bring a forgotten memory back
     """
 
     host: str = "127.0.0.1"
@@ -64,7 +64,14 @@ class Settings:
     secrets: SecretPolicy = SecretPolicy.REDACT
     encryption: str | None = None
     kms_key: str | None = None
-    forget_window_hours: float = 24.0
+    embed_model: str | None = None
+    embed_dim: int | None = None
+    embed_span_bytes: int | None = None
+    embed_ask_dim: bool | None = None
+    embed_query_prefix: str | None = None
+    embed_passage_prefix: str | None = None
+    openai_base_url: str | None = None
+    openai_api_key: str | None = field(default=None, repr=False)
 
     @property
     def store_url(self) -> str:
@@ -83,7 +90,7 @@ def is_tenant(text: str) -> bool:
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 _KNOWN = (
     "HOST PORT DATA STORE TENANT AUTH EMBEDDINGS SLEEP_EVERY INDEX_EVERY READ_ONLY SECRETS ENCRYPTION KMS_KEY"
-    " FORGET_WINDOW"
+    " EMBED_MODEL EMBED_DIM EMBED_SPAN_BYTES EMBED_ASK_DIM OPENAI_BASE_URL OPENAI_API_KEY"
 ).split()
 
 
@@ -108,7 +115,15 @@ def parse_settings(variables: Mapping[str, str]) -> Settings:
         secrets=_choice("SECRETS", given.get("SECRETS", "redact"), SecretPolicy),
         encryption=given.get("ENCRYPTION"),
         kms_key=given.get("KMS_KEY"),
-        forget_window_hours=_number("FORGET_WINDOW", given.get("FORGET_WINDOW", "24"), 0, 8_760),
+        embed_model=given.get("EMBED_MODEL"),
+        embed_dim=_whole_or_none("EMBED_DIM", given, 1, 4_096),
+        embed_span_bytes=_whole_or_none("EMBED_SPAN_BYTES", given, 700, 8_000),
+        embed_ask_dim=_switch_or_none("EMBED_ASK_DIM", given),
+        # A prefix such as "query: " ends in a blank that means something.
+        embed_query_prefix=variables.get("EMBED_QUERY_PREFIX") or None,
+        embed_passage_prefix=variables.get("EMBED_PASSAGE_PREFIX") or None,
+        openai_base_url=given.get("OPENAI_BASE_URL"),
+        openai_api_key=given.get("OPENAI_API_KEY"),
     )
     _check_together(settings)
     return settings
@@ -140,6 +155,14 @@ def _number(name: str, value: str, least: float, most: float, *, whole: bool = F
     return number
 
 
+def _whole_or_none(name: str, given: Mapping[str, str], least: int, most: int) -> int | None:
+    return int(_number(name, given[name], least, most, whole=True)) if name in given else None
+
+
+def _switch_or_none(name: str, given: Mapping[str, str]) -> bool | None:
+    return _choice(name, given[name], _Switch) is _Switch.ON if name in given else None
+
+
 def _check_together(settings: Settings) -> None:
     if settings.auth is Auth.OPEN and settings.host not in LOOPBACK_HOSTS:
         raise SettingsError(
@@ -147,8 +170,6 @@ def _check_together(settings: Settings) -> None:
         )
     if settings.auth in (Auth.OAUTH, Auth.IAM):
         raise SettingsError(f"AUTH={settings.auth} is not in this version; use open (loopback) or keys")
-    if settings.embeddings in (Embeddings.BEDROCK, Embeddings.OPENAI):
-        raise SettingsError(f"EMBEDDINGS={settings.embeddings} is not in this version; use local or none")
     if not settings.store_url.startswith(("file://", "s3://")):
         raise SettingsError(f"STORE must be file://FOLDER or s3://BUCKET[/PREFIX], not {settings.store!r}")
     if settings.encryption not in (None, "AES256", "aws:kms"):

@@ -76,6 +76,10 @@ class BedrockEmbedder:
     def dim(self) -> int:
         return self._dim
 
+    def reads(self, text: str) -> bool:
+        """Any text: these models are multilingual, or the operator chose one for the language at hand."""
+        return bool(text)
+
     def spans(self, text: str) -> tuple[Span, ...]:
         """Spans of at most `span_bytes` UTF-8 bytes each."""
         return split(text, byte_units(text), self._span_bytes)

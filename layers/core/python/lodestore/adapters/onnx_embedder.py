@@ -31,6 +31,7 @@ DIM = 384
 WINDOW = 256
 _TEXT_PIECES = WINDOW - 2
 _RUNS = 2
+_END_OF_LATIN = 0x0250
 _BATCH_ROWS = 32
 _BATCH_PIECES = 2_048
 
@@ -48,6 +49,11 @@ class OnnxEmbedder:
         self._running = threading.BoundedSemaphore(_RUNS)
         self._loaded: tuple[Session, Tokenizer] | None = None
         self._failure: str | None = None
+
+    def reads(self, text: str) -> bool:
+        """Whether at least half of the letters are Latin: all other words look alike to this model."""
+        letters = [character for character in text if character.isalpha()]
+        return 2 * sum(ord(letter) < _END_OF_LATIN for letter in letters) >= len(letters) > 0
 
     def spans(self, text: str) -> tuple[Span, ...]:
         """Spans of at most 254 word pieces each."""

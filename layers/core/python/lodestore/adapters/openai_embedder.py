@@ -63,6 +63,10 @@ class OpenAIEmbedder:
     def dim(self) -> int:
         return self._model.dim
 
+    def reads(self, text: str) -> bool:
+        """Any text: these models are multilingual, or the operator chose one for the language at hand."""
+        return bool(text)
+
     def spans(self, text: str) -> tuple[Span, ...]:
         """Spans that are at most `span_bytes` UTF-8 bytes with the longer of the two prefixes."""
         longest = max(

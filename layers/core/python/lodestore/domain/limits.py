@@ -79,3 +79,20 @@ LIMITS = (
 def limits_shown() -> dict[str, float]:
     """The limits as `memory_stats` shows them: field to upper bound."""
     return {limit.field: limit.most for limit in LIMITS}
+
+
+def limits_table() -> str:
+    """The limits as the Markdown of docs/limits.md."""
+    rows = [
+        "# Limits",
+        "",
+        "Made from the code by `.venv/bin/lodestore limits`; a test compares the two.",
+        "",
+        "| field | from | to | unit |",
+        "| --- | --- | --- | --- |",
+    ]
+    for limit in LIMITS:
+        least = "" if limit.least is None else f"{limit.least:,g}"
+        unit = ", ".join(filter(None, [limit.unit, limit.note]))
+        rows.append(f"| {limit.field} | {least} | {limit.most:,.10g} | {unit} |")
+    return "\n".join(rows) + "\n"

@@ -1,7 +1,9 @@
 """The manifest: which segments a tenant's index consists of, and which of their rows no longer count.
 
 Owns: `Manifest` and the pure changes to it. Guarantees: each change is a new generation; dead rows only grow while a
-segment is listed; a segment that leaves the list is retired, never forgotten at once (design, section 4).
+segment is listed; a segment that leaves the list is either noted as retired, or was listed so shortly that its own age
+protects it for the hour that readers of an older manifest may need (design, section 4). So the list of retired ones
+stays short at any rate of writes.
 Gives up: storage; `services/manifests` swaps it.
 """
 
@@ -9,7 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+
+# How long a segment's object stays after it was last listed.
+RETIRED_FOR = timedelta(hours=1)
+# One that was listed for less than this is not noted as retired ...
+SHORT_LIFE = timedelta(minutes=10)
+# ... because an object that is neither listed nor retired stays until it is this old.
+UNLISTED_FOR = RETIRED_FOR + SHORT_LIFE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +28,8 @@ class SegmentEntry:
     rows        rows in it; `dead` are those that were replaced, in ascending order
     documents   live memories in it (neither dead nor stubs), `length` their terms
     size        bytes of the object
-    listed_at   when the manifest that first listed it was stored, by the store's clock; None until the next swap
+    listed_at   since when, by the store's clock, every stored manifest shows what is in it; None: since the one that
+                lists it now, whose time the next swap fills in
     """
 
     name: str
@@ -31,13 +41,18 @@ class SegmentEntry:
     dead: tuple[int, ...] = ()
     listed_at: datetime | None = None
 
+    @property
+    def live(self) -> int:
+        """Rows that were not replaced: memories and stubs."""
+        return self.rows - len(self.dead)
+
 
 @dataclass(frozen=True, slots=True)
 class Retired:
-    """A segment that was listed until `at` (by the store's clock); readers that loaded before may still read it."""
+    """A segment that was listed until `at` (by the store's clock); None: until the manifest that notes it first."""
 
     name: str
-    at: datetime
+    at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +62,7 @@ class Manifest:
     tokenizer        version of the tokenizer of all segments
     model            whose vectors the segments hold; None: none
     vectors_through  the last segment whose vectors are in the vector engine; None: none are
+    rebuilt          name of the rebuild that it goes back to; None: none was ever made
     """
 
     tenant: str
@@ -57,6 +73,7 @@ class Manifest:
     segments: tuple[SegmentEntry, ...] = ()
     retired: tuple[Retired, ...] = ()
     vectors_through: str | None = None
+    rebuilt: str | None = None
 
     @property
     def documents(self) -> int:
@@ -78,11 +95,17 @@ class Killed:
     length: int
 
 
-def with_listed(manifest: Manifest, stored_at: datetime) -> tuple[SegmentEntry, ...]:
-    """The entries, those new in `manifest` now with the time at which it was stored."""
-    return tuple(
-        entry if entry.listed_at is not None else replace(entry, listed_at=stored_at)
-        for entry in manifest.segments
+def with_listed(manifest: Manifest, stored_at: datetime) -> Manifest:
+    """The manifest with the time at which it was stored where it is the first to list or to retire a segment."""
+    return replace(
+        manifest,
+        segments=tuple(
+            entry if entry.listed_at is not None else replace(entry, listed_at=stored_at)
+            for entry in manifest.segments
+        ),
+        retired=tuple(
+            item if item.at is not None else Retired(item.name, stored_at) for item in manifest.retired
+        ),
     )
 
 
@@ -103,26 +126,39 @@ def next_manifest(
     now: datetime,
     added: Iterable[SegmentEntry] = (),
     killed: Mapping[str, Killed] | None = None,
-    removed: Iterable[str] = (),
-    collected: Iterable[str] = (),
 ) -> Manifest:
-    """The next generation.
+    """The next generation, with segments added and rows killed.
 
     stored_at   when `base` was stored, by the store's clock; None: it never was
+    now         the writer's clock, for people to read
     killed      segment name to the rows in it that stop counting
-    removed     segments that leave the list and are retired
-    collected   retired segments whose objects are deleted
     """
-    entries = with_listed(base, stored_at) if stored_at is not None else base.segments
+    settled = with_listed(base, stored_at) if stored_at is not None else base
     dead = killed or {}
-    gone, done = frozenset(removed), frozenset(collected)
     kept = tuple(
-        with_dead(entry, dead[entry.name]) if entry.name in dead else entry
-        for entry in entries
-        if entry.name not in gone
+        with_dead(entry, dead[entry.name]) if entry.name in dead else entry for entry in settled.segments
     )
-    retired = tuple(item for item in base.retired if item.name not in done)
-    retired += tuple(Retired(name, stored_at or now) for name in base.names if name in gone)
     return replace(
-        base, generation=base.generation + 1, updated_at=now, segments=(*kept, *added), retired=retired
+        settled, generation=base.generation + 1, updated_at=now, segments=(*kept, *added)
     )
+
+
+def without_segments(manifest: Manifest, names: Iterable[str], at: datetime) -> Manifest:
+    """The same generation without these segments, noted as retired unless they were listed shortly before.
+
+    at   the store's clock, at most moments before the manifest is stored
+    """
+    gone = frozenset(names)
+    noted = tuple(
+        Retired(entry.name, None)
+        for entry in manifest.segments
+        if entry.name in gone and (entry.listed_at is None or at - entry.listed_at >= SHORT_LIFE)
+    )
+    kept = tuple(entry for entry in manifest.segments if entry.name not in gone)
+    return replace(manifest, segments=kept, retired=(*manifest.retired, *noted))
+
+
+def without_retired(manifest: Manifest, names: Iterable[str]) -> Manifest:
+    """The same generation without the notes of these retired segments, whose objects are deleted."""
+    gone = frozenset(names)
+    return replace(manifest, retired=tuple(item for item in manifest.retired if item.name not in gone))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 
 from lodestore.domain.identity import request_digest
-from lodestore.domain.memory import Memory, MemoryType, Record, Scope, continued
+from lodestore.domain.memory import Embedding, Memory, MemoryType, Record, Scope, continued
 
 DEFAULT_IMPORTANCE = 0.5
 
@@ -84,6 +84,7 @@ def new_memory(
     over: Record | None,
     revision: str,
     now: datetime,
+    embedding: Embedding | None = None,
 ) -> Memory:
     """The statement as version 1 of a memory; `over` is the expired memory or the stub that it takes the place of."""
     given = statement.fields
@@ -110,6 +111,7 @@ def new_memory(
         recent=continued(over, revision),
         origin=statement.origin,
         idempotency=idempotency,
+        embedding=embedding,
     )
 
 
@@ -118,14 +120,14 @@ def with_fields(
 ) -> tuple[Memory, tuple[str, ...]]:
     """`memory` with the given fields set and the cleared ones back at their defaults, and the names that differ.
 
-    Version, revision and times are the caller's to set, once it knows that something differs. A new content has no
-    vectors yet.
+    Version, revision and times are the caller's to set, once it knows that something differs. A new content or
+    source has no vectors yet.
     """
     values = {name: _EMPTY[name] for name in cleared} | given.given()
     changed = tuple(sorted(name for name, value in values.items() if getattr(memory, name) != value))
     if not changed:
         return memory, ()
-    embedding = None if "content" in changed else memory.embedding
+    embedding = None if {"content", "source"} & set(changed) else memory.embedding
     return replace(memory, **values, embedding=embedding), changed  # type: ignore[arg-type]
 
 

@@ -1,21 +1,26 @@
 """The manifest as JSON.
 
-Owns: `index/<tenant>/manifest.json`. Guarantees: what is malformed or of a newer schema raises InvalidManifest and is
-never half read; dead rows are written as ranges, so that a manifest stays small.
+Owns: `index/<tenant>/manifest.json`. Guarantees: what is malformed, of a newer schema or larger than any index is
+raises InvalidManifest and is never half read. Segments are columns, and dead rows ranges or a bitmap, so that a manifest
+stays small: it is written with every indexed memory.
 Gives up: repair; a rebuild makes a new one from the truth.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from lodestore.domain.manifest import Manifest, Retired, SegmentEntry
 from lodestore.domain.moments import format_moment, parse_moment
+from lodestore.format.dead_rows import decode_dead, encode_dead
 
 SCHEMA = 1
+# A segment of a gigabyte holds fewer; what says more is no manifest of ours.
+ROWS_MOST = 8_388_608
+SEGMENTS_MOST = 100_000
 
 
 class InvalidManifest(Exception):
@@ -24,6 +29,7 @@ class InvalidManifest(Exception):
 
 def encode_manifest(manifest: Manifest) -> bytes:
     """The manifest as compact JSON. No two generations have the same bytes."""
+    entries = manifest.segments
     fields = {
         "schema": SCHEMA,
         "tenant": manifest.tenant,
@@ -31,13 +37,19 @@ def encode_manifest(manifest: Manifest) -> bytes:
         "updated_at": format_moment(manifest.updated_at),
         "tokenizer": manifest.tokenizer,
         "model": manifest.model,
-        "totals": {
-            "documents": manifest.documents,
-            "length": sum(entry.length for entry in manifest.segments),
+        "totals": {"documents": manifest.documents, "length": sum(entry.length for entry in entries)},
+        "segments": {
+            "name": [entry.name for entry in entries],
+            **{column: [getattr(entry, column) for entry in entries] for column in _WHOLE},
+            "dead": [encode_dead(entry.dead) for entry in entries],
+            "listed_at": [_shown(entry.listed_at) for entry in entries],
         },
-        "segments": [_entry_fields(entry) for entry in manifest.segments],
-        "retired": [{"name": item.name, "at": format_moment(item.at)} for item in manifest.retired],
+        "retired": {
+            "name": [item.name for item in manifest.retired],
+            "at": [_shown(item.at) for item in manifest.retired],
+        },
         "vectors_through": manifest.vectors_through,
+        "rebuilt": manifest.rebuilt,
     }
     return json.dumps(fields, separators=(",", ":")).encode()
 
@@ -54,64 +66,55 @@ def decode_manifest(body: bytes, tenant: str) -> Manifest:
             updated_at=parse_moment(fields["updated_at"]),
             tokenizer=_whole(fields["tokenizer"]),
             model=_text_or_none(fields["model"]),
-            segments=tuple(_entry(item) for item in fields["segments"]),
+            segments=_entries(fields["segments"]),
             retired=tuple(
-                Retired(_text(item["name"]), parse_moment(item["at"])) for item in fields["retired"]
+                Retired(name, at)
+                for name, at in zip(
+                    _column(fields["retired"], "name", _text),
+                    _column(fields["retired"], "at", _moment_or_none),
+                    strict=True,
+                )
             ),
             vectors_through=_text_or_none(fields["vectors_through"]),
+            rebuilt=_text_or_none(fields["rebuilt"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InvalidManifest("not a manifest") from error
 
 
-def _entry_fields(entry: SegmentEntry) -> dict[str, object]:
-    return {
-        "name": entry.name,
-        "rows": entry.rows,
-        "documents": entry.documents,
-        "length": entry.length,
-        "size": entry.size,
-        "vectors": entry.vectors,
-        "dead": list(_ranges(entry.dead)),
-        "listed_at": None if entry.listed_at is None else format_moment(entry.listed_at),
-    }
+_WHOLE = ("rows", "documents", "length", "size", "vectors")
+_Value = TypeVar("_Value")
 
 
-def _entry(fields: Mapping[str, Any]) -> SegmentEntry:
-    rows = _whole(fields["rows"])
-    return SegmentEntry(
-        name=_text(fields["name"]),
-        rows=rows,
-        documents=_whole(fields["documents"]),
-        length=_whole(fields["length"]),
-        size=_whole(fields["size"]),
-        vectors=_whole(fields["vectors"]),
-        dead=_rows(fields["dead"], rows),
-        listed_at=_moment_or_none(fields["listed_at"]),
+def _entries(fields: Mapping[str, Any]) -> tuple[SegmentEntry, ...]:
+    names = _column(fields, "name", _text)
+    if len(names) > SEGMENTS_MOST or len(set(names)) != len(names):
+        raise ValueError("names")
+    columns = [_column(fields, name, _whole) for name in _WHOLE]
+    dead, listed = fields["dead"], _column(fields, "listed_at", _moment_or_none)
+    return tuple(
+        _entry(name, dict(zip(_WHOLE, numbers, strict=True)), encoded, listed_at)
+        for name, numbers, encoded, listed_at in zip(
+            names, zip(*columns, strict=True), dead, listed, strict=True
+        )
     )
 
 
-def _ranges(rows: Sequence[int]) -> Iterable[list[int]]:
-    """[first, count] of each run of consecutive rows."""
-    start = previous = None
-    for row in rows:
-        if start is not None and previous is not None and row == previous + 1:
-            previous = row
-            continue
-        if start is not None and previous is not None:
-            yield [start, previous - start + 1]
-        start = previous = row
-    if start is not None and previous is not None:
-        yield [start, previous - start + 1]
+def _entry(
+    name: str, numbers: Mapping[str, int], encoded: object, listed_at: datetime | None
+) -> SegmentEntry:
+    if numbers["rows"] > ROWS_MOST:
+        raise ValueError("rows")
+    return SegmentEntry(
+        name=name, **numbers, dead=decode_dead(encoded, numbers["rows"]), listed_at=listed_at
+    )
 
 
-def _rows(ranges: Sequence[Sequence[int]], rows: int) -> tuple[int, ...]:
-    dead: list[int] = []
-    for first, count in ranges:
-        if not 0 <= first < rows or not 0 < count <= rows - first or (dead and first <= dead[-1]):
-            raise ValueError("dead")
-        dead.extend(range(first, first + count))
-    return tuple(dead)
+def _column(fields: Mapping[str, Any], name: str, read: Callable[[object], _Value]) -> Sequence[_Value]:
+    values = fields[name]
+    if not isinstance(values, list):
+        raise ValueError(name)
+    return [read(value) for value in values]
 
 
 def _whole(value: object) -> int:
@@ -128,6 +131,10 @@ def _text(value: object) -> str:
 
 def _text_or_none(value: object) -> str | None:
     return None if value is None else _text(value)
+
+
+def _shown(moment: datetime | None) -> str | None:
+    return None if moment is None else format_moment(moment)
 
 
 def _moment_or_none(value: object) -> datetime | None:

@@ -33,6 +33,10 @@ class Embedder(Protocol):
         """Numbers in a vector."""
         ...
 
+    def reads(self, text: str) -> bool:
+        """Whether the model knows the text's language well enough for a query's vector to mean something."""
+        ...
+
     def spans(self, text: str) -> tuple[tuple[int, int], ...]:
         """The parts of a text that get a vector each, as [start, end) in characters; at least one, at most 64."""
         ...

@@ -68,7 +68,7 @@ class Forget:
                 return False
             if isinstance(current.record, Stub):
                 # Whoever forgot it may have died before its marker landed.
-                self._ledger.mark(caller.tenant, memory_id, current.record.revision)
+                self._ledger.ensure_marked(caller.tenant, memory_id, current.record.revision)
                 return False
             if not current.record.visible_to(caller):
                 return False

@@ -131,6 +131,19 @@ class Ledger:
             self._backoff(attempt)
         raise _undecided(unsure=unsure)
 
+    def ensure_marked(self, tenant: str, memory_id: str, revision: str) -> None:
+        """Make sure that what stands at this revision has a marker: its writer may have died before putting it.
+
+        A marker that is there and young serves: it is deleted only once the index shows what it says. An old one may
+        be about to be deleted as settled, so a fresh one is put. Raises Unavailable with written True.
+        """
+        try:
+            marker = self._index.get(keys.pending(tenant, revision, memory_id))
+        except StoreUnavailable:
+            marker = None
+        if not isinstance(marker, Found) or marker.at - marker.last_modified > MARKER_GRACE / 2:
+            self.mark(tenant, memory_id, revision)
+
     def mark(self, tenant: str, memory_id: str, predecessor: str) -> None:
         """Put a marker under a fresh revision above `predecessor`, so that every reader looks at the truth again.
 

@@ -37,7 +37,7 @@ class QueryVectors:
 
     def of(self, query: str) -> Asked:
         """The query's vector. Never raises."""
-        if self._embedder is None:
+        if self._embedder is None or not self._embedder.reads(query):
             return Asked(None, NONE)
         try:
             return Asked(QueryVector(self._embedder.query(query), self._embedder.model, ANCHORS), USED)

@@ -26,11 +26,12 @@ from lodestore.domain.encounter import (
 )
 from lodestore.domain.identity import DERIVED_ATTEMPTS, digest, id_from_content, id_from_key
 from lodestore.domain.limits import TAGS
-from lodestore.domain.memory import Memory, Record
+from lodestore.domain.memory import Embedding, Memory, Record
 from lodestore.domain.statement import Statement, new_memory, revised
 from lodestore.errors import Conflict, InvalidArgument, TooLarge, Unavailable
 from lodestore.ports.clock import Clock
 from lodestore.services.ledger import Ledger, Quarantined, Standing
+from lodestore.services.passages import Passages
 from lodestore.services.supersede import Superseding
 
 # A write that is displaced this often on one id meets more writers than any agent is.
@@ -66,14 +67,16 @@ class _Place:
     memory_id: str
     idempotency: str | None
     now: datetime
+    embedding: Embedding | None
 
 
 class Storing:
     """Statements in, memories out."""
 
-    def __init__(self, ledger: Ledger, superseding: Superseding, clock: Clock) -> None:
+    def __init__(self, ledger: Ledger, superseding: Superseding, passages: Passages, clock: Clock) -> None:
         self._ledger = ledger
         self._superseding = superseding
+        self._passages = passages
         self._clock = clock
 
     def keep(self, caller: Caller, statement: Statement) -> Kept:
@@ -82,8 +85,9 @@ class Storing:
         self._check_targets(caller, statement, ids[0])
         key = statement.idempotency_key
         idempotency = None if key is None else digest("idempotency", key)
+        embedding = self._passages.of(statement.content, statement.fields.source)
         for memory_id in ids:
-            place = _Place(caller, statement, address, memory_id, idempotency, self._clock.now())
+            place = _Place(caller, statement, address, memory_id, idempotency, self._clock.now(), embedding)
             try:
                 kept = self._keep_at(place)
             except Quarantined:
@@ -135,7 +139,7 @@ class Storing:
             raise _conflict(place, met.version)
         if isinstance(met, AlreadyKnown):
             # The first writer may have died between its two requests; after this answer every reader must see it.
-            self._ledger.mark(place.caller.tenant, place.memory_id, current.record.revision)
+            self._ledger.ensure_marked(place.caller.tenant, place.memory_id, current.record.revision)
             since = met.memory.updated_at if met.changed else None
             return Kept(Status.ALREADY_KNOWN, place.memory_id, current, since)
         if isinstance(met, Enriched):
@@ -207,6 +211,7 @@ def _fresh(place: _Place, over: Record | None) -> Callable[[str], Record]:
             over=over,
             revision=revision,
             now=place.now,
+            embedding=place.embedding,
         )
 
     return draft

@@ -74,7 +74,7 @@ class Superseding:
                     return
                 if (successor in current.record.superseded_by) is superseded:
                     # Noted before, perhaps by a writer that died before its marker landed.
-                    self._ledger.mark(tenant, target, current.record.revision)
+                    self._ledger.ensure_marked(tenant, target, current.record.revision)
                     return
                 result = self._ledger.write(
                     tenant, target, current, _noted(current, successor, superseded=superseded)

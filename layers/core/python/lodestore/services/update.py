@@ -8,7 +8,7 @@ Gives up: changing scope. A memory that more may read, or fewer, is another memo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lodestore.domain.caller import Caller
 from lodestore.domain.memory import Memory, Record
@@ -17,6 +17,7 @@ from lodestore.errors import Conflict, InvalidArgument, NotFound, Unavailable
 from lodestore.ports.clock import Clock
 from lodestore.services.arguments import Arguments
 from lodestore.services.ledger import Ledger, Standing
+from lodestore.services.passages import Passages
 from lodestore.services.remember import Neighbourhood
 from lodestore.services.statements import FIELD_ARGUMENTS, Screen, read_fields
 from lodestore.services.supersede import Superseding
@@ -46,6 +47,7 @@ class Update:
         self,
         ledger: Ledger,
         superseding: Superseding,
+        passages: Passages,
         near: Neighbourhood,
         clock: Clock,
         *,
@@ -53,6 +55,7 @@ class Update:
     ) -> None:
         self._ledger = ledger
         self._superseding = superseding
+        self._passages = passages
         self._near = near
         self._clock = clock
         self._secrets = secrets
@@ -100,8 +103,10 @@ class Update:
             altered, changed = with_fields(memory, change.fields, change.cleared)
             if not changed:
                 # This may be the repeat of an update that landed while its marker did not.
-                self._ledger.mark(caller.tenant, memory.id, memory.revision)
+                self._ledger.ensure_marked(caller.tenant, memory.id, memory.revision)
                 return memory, current, ()
+            if altered.embedding is None:
+                altered = replace(altered, embedding=self._passages.of(altered.content, altered.source))
             result = self._ledger.write(caller.tenant, memory.id, current, self._draft(altered, memory))
             if isinstance(result, Standing):
                 if not isinstance(result.record, Memory):

@@ -41,7 +41,7 @@ def test_feedback_that_could_not_be_flushed_says_so_and_goes_with_the_next(
     memory_id = acme.stored("The office is in Oslo")
     world.index.inject(on(Fault.UNKNOWN_AFTER, "create", "counts/*", times=5))
     error = acme.error("memory_feedback", id=memory_id, useful=True)
-    assert (error["error"], error["written"]) == ("unavailable", "unknown")
+    assert (error["error"], error["written"], error["retryable"]) == ("unavailable", "unknown", False)
     assert acme.call("memory_feedback", id=memory_id, useful=True)["useful_count"] == 2
     assert world.instance().call("memory_stats")["counters"]["feedback"] == 2  # type: ignore[index]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from tests.faults.hostile_store import Crash, Fault, on
@@ -88,12 +90,13 @@ def test_a_cycle_is_refused(acme: Instance) -> None:
     assert acme.hits("one two three") == ["Three"]
 
 
-def test_a_cycle_through_a_text_said_anew_is_refused(acme: Instance) -> None:
+def test_a_text_said_anew_may_supersede_what_superseded_its_first_life(acme: Instance) -> None:
     first = acme.stored("One")
     second = acme.stored("Two", supersedes=[first])
     acme.call("forget", id=first)
-    error = acme.error("remember", content="One", supersedes=[second])
-    assert (error["error"], error["field"]) == ("invalid_argument", "supersedes")
+    again = acme.stored("One", supersedes=[second])
+    assert again != first
+    assert acme.hits("one two") == ["One"]
 
 
 @pytest.mark.promise("P-TENANT")
@@ -133,3 +136,38 @@ def test_a_note_that_could_not_be_written_is_said_and_the_successor_stands(
     world.state.heal()
     assert (error["error"], error["written"]) == ("unavailable", True)
     assert acme.listed() == [error["id"]]
+
+
+@pytest.mark.case("B09")
+@pytest.mark.promise("P-READ-YOUR-WRITES")
+@pytest.mark.parametrize("end", ["forgotten", "expired"])
+def test_a_text_said_anew_is_seen_though_its_first_life_was_superseded(
+    world: World, acme: Instance, end: str
+) -> None:
+    old = acme.stored("The office is in Oslo", ttl_days=1)
+    acme.stored("The office is in Bergen", supersedes=[old])
+    if end == "forgotten":
+        acme.call("forget", id=old)
+    else:
+        world.clock.advance(timedelta(days=2))
+    again = acme.stored("The office is in Oslo")
+    assert again != old
+    assert again in acme.listed()
+    assert "The office is in Oslo" in acme.hits("Oslo")
+
+
+def test_an_own_id_that_is_superseded_is_not_given_to_something_else(acme: Instance) -> None:
+    acme.stored("The office is in Oslo", id="office")
+    acme.stored("The office is in Bergen", supersedes=["office"])
+    acme.call("forget", id="office")
+    error = acme.error("remember", content="The office is in Tromsø", id="office")
+    assert (error["error"], error["written"]) == ("conflict", False)
+
+
+def test_a_retry_at_a_later_derived_id_is_answered_as_the_first_time(acme: Instance) -> None:
+    first = acme.stored("eps")
+    other = acme.stored("phi", supersedes=[first])
+    again = acme.stored("eps", supersedes=[other])
+    acme.call("forget", id=other)
+    answer = acme.remember("eps", supersedes=[other])
+    assert (answer["status"], answer["id"]) == ("already_known", again)

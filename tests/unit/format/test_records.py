@@ -59,6 +59,7 @@ STUB = Stub(
     forgotten_at=datetime(2026, 3, 9, tzinfo=UTC),
     idempotency=None,
     supersedes=("m1",),
+    superseded_by=("m2",),
 )
 
 

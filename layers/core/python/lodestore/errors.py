@@ -127,6 +127,12 @@ class Unavailable(LodestoreError):
         return shown | {"id": self.memory_id} if self.memory_id is not None else shown
 
 
+class NotConfirmed(Unavailable):
+    """It is kept in memory and goes with the next write; a repeat would count twice."""
+
+    retryable = False
+
+
 class Unauthenticated(LodestoreError):
     """No credential, or one that is not known (HTTP 401; never the answer of a tool)."""
 

@@ -75,11 +75,8 @@ def meet(
 ) -> Encounter:
     """What the statement comes to at a key where `current` stands."""
     if isinstance(current, Stub):
-        return (
-            WasForgotten()
-            if idempotency is not None and current.idempotency == idempotency
-            else Replaceable()
-        )
+        same_key = idempotency is not None and current.idempotency == idempotency
+        return WasForgotten() if same_key else _meet_vacant(current, address=address)
     if current.expired_at(now):
         # Once swept it is a stub, and a late retry of its key would be told so; the sweep's timing must not matter.
         same_key = idempotency is not None and current.idempotency == idempotency
@@ -98,6 +95,13 @@ def meet(
 
 def _meet_expired(current: Memory, caller: Caller, *, address: Address) -> Encounter:
     if current.visible_to(caller):
+        return _meet_vacant(current, address=address)
+    return Occupied() if address is Address.CONTENT else Clash(None)
+
+
+def _meet_vacant(current: Record, *, address: Address) -> Encounter:
+    """A stub or an expired memory. Its id may still be superseded, and what was stored there would never be seen."""
+    if not current.superseded_by:
         return Replaceable()
     return Occupied() if address is Address.CONTENT else Clash(None)
 

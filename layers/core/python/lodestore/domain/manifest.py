@@ -138,9 +138,7 @@ def next_manifest(
     kept = tuple(
         with_dead(entry, dead[entry.name]) if entry.name in dead else entry for entry in settled.segments
     )
-    return replace(
-        settled, generation=base.generation + 1, updated_at=now, segments=(*kept, *added)
-    )
+    return replace(settled, generation=base.generation + 1, updated_at=now, segments=(*kept, *added))
 
 
 def without_segments(manifest: Manifest, names: Iterable[str], at: datetime) -> Manifest:

@@ -120,6 +120,7 @@ class Stub:
     """What stands at a forgotten memory's key: who, when, why, and no content.
 
     supersedes     carried on, so that forgetting a successor does not revive what it replaced
+    superseded_by  carried on, so that nothing new is stored under an id that is superseded by what stands elsewhere
     idempotency    lets a late retry of the first request be told that it was forgotten
     """
 
@@ -132,6 +133,7 @@ class Stub:
     forgotten_at: datetime
     idempotency: str | None
     supersedes: tuple[str, ...]
+    superseded_by: tuple[str, ...] = ()
 
 
 Record = Memory | Stub

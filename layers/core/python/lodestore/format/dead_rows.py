@@ -61,7 +61,7 @@ def _ranges(rows: Sequence[int]) -> list[int]:
 def _from_ranges(ranges: Sequence[object], rows: int) -> tuple[int, ...]:
     dead: list[int] = []
     for first, count in zip(ranges[::2], ranges[1::2], strict=True):
-        if not isinstance(first, int) or not isinstance(count, int):
+        if type(first) is not int or type(count) is not int:
             raise ValueError("dead")
         if not 0 <= first < rows or not 0 < count <= rows - first or (dead and first <= dead[-1]):
             raise ValueError("dead")

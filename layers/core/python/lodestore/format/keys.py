@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lodestore.domain.identity import is_memory_id
+from lodestore.domain.revision import is_revision
 from lodestore.settings import is_tenant
 
 MEMORIES = "memories/"
@@ -95,9 +96,14 @@ def counts_snapshot(tenant: str) -> str:
     return f"{COUNTS}{tenant}/snapshot{_SUFFIX}"
 
 
+def index_of(tenant: str) -> str:
+    """The prefix of a tenant's index."""
+    return f"{INDEX}{tenant}/"
+
+
 def manifest(tenant: str) -> str:
     """The key of a tenant's manifest."""
-    return f"{INDEX}{tenant}/manifest{_SUFFIX}"
+    return f"{index_of(tenant)}manifest{_SUFFIX}"
 
 
 def segment(tenant: str, name: str) -> str:
@@ -107,14 +113,16 @@ def segment(tenant: str, name: str) -> str:
 
 def segments_of(tenant: str) -> str:
     """The prefix of a tenant's segments."""
-    return f"{INDEX}{tenant}/segments/"
+    return f"{index_of(tenant)}segments/"
 
 
 def parse_segment(key: str) -> str | None:
     """The name of the segment that a key names; None where it names none."""
-    name = key.rpartition("/")[2]
-    stem = name.removesuffix(_SEGMENT_SUFFIX)
-    return stem if name.endswith(_SEGMENT_SUFFIX) and len(stem) == _REVISION_LENGTH else None
+    parts = key.split("/")
+    if len(parts) != 4 or f"{parts[0]}/" != INDEX or not is_tenant(parts[1]):
+        return None
+    stem = parts[3].removesuffix(_SEGMENT_SUFFIX)
+    return stem if is_revision(stem) and key == segment(parts[1], stem) else None
 
 
 def due(hour: str, tenant: str) -> str:
@@ -122,10 +130,25 @@ def due(hour: str, tenant: str) -> str:
     return f"{DUE}{hour}/{tenant}"
 
 
+def parse_due(key: str) -> str | None:
+    """The tenant that a key under `due/` names; None where it names none."""
+    parts = key.split("/")
+    return parts[2] if len(parts) == 3 and f"{parts[0]}/" == DUE and is_tenant(parts[2]) else None
+
+
 def parse_memory(key: str) -> MemoryName | None:
     """What a key under `memories/` names; None where no memory can have that key."""
+    return _parse_record(MEMORIES, key)
+
+
+def parse_tombstone(key: str) -> MemoryName | None:
+    """Whose stub's copy a key under `tombstones/` is; None where it is none."""
+    return _parse_record(TOMBSTONES, key)
+
+
+def _parse_record(folder: str, key: str) -> MemoryName | None:
     parts = key.split("/")
-    if len(parts) != 3 or f"{parts[0]}/" != MEMORIES or not parts[2].endswith(_SUFFIX):
+    if len(parts) != 3 or f"{parts[0]}/" != folder or not parts[2].endswith(_SUFFIX):
         return None
     tenant, memory_id = parts[1], parts[2].removesuffix(_SUFFIX)
     return MemoryName(tenant, memory_id) if is_tenant(tenant) and is_memory_id(memory_id) else None

@@ -18,9 +18,8 @@ from lodestore.domain.moments import format_moment, parse_moment
 from lodestore.format.dead_rows import decode_dead, encode_dead
 
 SCHEMA = 1
-# A segment of a gigabyte holds fewer; what says more is no manifest of ours.
-ROWS_MOST = 8_388_608
-SEGMENTS_MOST = 100_000
+# Rows of all segments together, dead ones included; what says more is no manifest of ours.
+ROWS_MOST = 16_777_216
 
 
 class InvalidManifest(Exception):
@@ -88,9 +87,9 @@ _Value = TypeVar("_Value")
 
 def _entries(fields: Mapping[str, Any]) -> tuple[SegmentEntry, ...]:
     names = _column(fields, "name", _text)
-    if len(names) > SEGMENTS_MOST or len(set(names)) != len(names):
-        raise ValueError("names")
     columns = [_column(fields, name, _whole) for name in _WHOLE]
+    if len(set(names)) != len(names) or sum(columns[_WHOLE.index("rows")]) > ROWS_MOST:
+        raise ValueError("names or rows")
     dead, listed = fields["dead"], _column(fields, "listed_at", _moment_or_none)
     return tuple(
         _entry(name, dict(zip(_WHOLE, numbers, strict=True)), encoded, listed_at)
@@ -103,11 +102,7 @@ def _entries(fields: Mapping[str, Any]) -> tuple[SegmentEntry, ...]:
 def _entry(
     name: str, numbers: Mapping[str, int], encoded: object, listed_at: datetime | None
 ) -> SegmentEntry:
-    if numbers["rows"] > ROWS_MOST:
-        raise ValueError("rows")
-    return SegmentEntry(
-        name=name, **numbers, dead=decode_dead(encoded, numbers["rows"]), listed_at=listed_at
-    )
+    return SegmentEntry(name=name, **numbers, dead=decode_dead(encoded, numbers["rows"]), listed_at=listed_at)
 
 
 def _column(fields: Mapping[str, Any], name: str, read: Callable[[object], _Value]) -> Sequence[_Value]:

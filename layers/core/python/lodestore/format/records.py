@@ -97,6 +97,7 @@ def _stub_fields(stub: Stub) -> dict[str, object]:
         "forgotten_at": format_moment(stub.forgotten_at),
         "idempotency": stub.idempotency,
         "supersedes": list(stub.supersedes),
+        "superseded_by": list(stub.superseded_by),
     }
 
 
@@ -156,6 +157,7 @@ def _stub(fields: Mapping[str, object]) -> Stub:
         forgotten_at=parse_moment(_text(fields, "forgotten_at")),
         idempotency=_optional_text(fields, "idempotency"),
         supersedes=_texts(fields, "supersedes"),
+        superseded_by=_texts(fields, "superseded_by"),
     )
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from lodestore.domain import limits
 from lodestore.domain.counters import Delta, Note, Snapshot, Tallies, Tally, added, totals
-from lodestore.errors import Unavailable
+from lodestore.errors import NotConfirmed, Unavailable
 from lodestore.format import keys
 from lodestore.format.counts import InvalidCounts, decode_delta, decode_snapshot, encode_delta
 from lodestore.ports.clock import Clock
@@ -71,14 +71,14 @@ class Counts:
                 self._meter.count("counts_not_flushed")
 
     def feedback(self, tenant: str, memory_id: str, tally: Tally, note: str | None) -> Tally:
-        """Flush this piece of feedback and give the memory's counts. Raises Unavailable; then it is not counted yet."""
+        """Flush this piece of feedback and give the memory's counts. Raises NotConfirmed: it goes with the next flush."""
         unflushed = self._of(tenant)
         with unflushed.lock:
             self._add(unflushed, {memory_id: tally})
             if note is not None:
                 unflushed.notes.append(Note(memory_id, tally.useful > 0, note))
             if not self._flush(tenant, unflushed):
-                raise Unavailable(
+                raise NotConfirmed(
                     "The feedback was noted here and could not be stored yet.",
                     written="unknown",
                     next_step="Nothing needs to be repeated: it is stored with the next call that succeeds.",

@@ -93,6 +93,7 @@ def _stub(memory: Memory, removal: Removal) -> Callable[[str], Record]:
             forgotten_at=removal.at,
             idempotency=memory.idempotency,
             supersedes=memory.supersedes,
+            superseded_by=memory.superseded_by,
         )
 
     return draft

@@ -82,7 +82,7 @@ class Storing:
     def keep(self, caller: Caller, statement: Statement) -> Kept:
         """Store the statement. Raises Conflict, InvalidArgument, TooLarge, Unavailable."""
         address, ids = _addresses(statement)
-        self._check_targets(caller, statement, ids[0])
+        self._check_targets(caller, statement, ids)
         key = statement.idempotency_key
         idempotency = None if key is None else digest("idempotency", key)
         embedding = self._passages.of(statement.content, statement.fields.source)
@@ -162,7 +162,7 @@ class Storing:
         if place.statement.fields.supersedes:
             self._superseding.check_cycle(place.caller.tenant, place.memory_id, memory.supersedes)
 
-    def _check_targets(self, caller: Caller, statement: Statement, memory_id: str) -> None:
+    def _check_targets(self, caller: Caller, statement: Statement, ids: tuple[str, ...]) -> None:
         targets = statement.fields.supersedes or ()
         if not targets:
             return
@@ -170,14 +170,13 @@ class Storing:
             self._superseding.check(caller, statement.own_id, statement.scope, targets)
         except InvalidArgument:
             # A retry whose target was forgotten since its first answer must not fail for that.
-            standing = self._ledger.read(caller.tenant, memory_id)
-            record = standing.record if standing is not None else None
-            if (
-                not isinstance(record, Memory)
-                or record.origin != statement.origin
-                or not record.visible_to(caller)
-            ):
+            if not any(self._is_retry(caller, statement, memory_id) for memory_id in ids):
                 raise
+
+    def _is_retry(self, caller: Caller, statement: Statement, memory_id: str) -> bool:
+        standing = self._ledger.read(caller.tenant, memory_id)
+        record = standing.record if standing is not None else None
+        return isinstance(record, Memory) and record.origin == statement.origin and record.visible_to(caller)
 
     def _note(self, caller: Caller, kept: Kept) -> None:
         memory = kept.standing.record if kept.standing is not None else None

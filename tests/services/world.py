@@ -169,7 +169,7 @@ class World:
                     meter=self.meter,
                 )
                 self._instances.append(self._indexer)
-            self._indexer.indexing.run(tenant)
+            self._indexer.upkeep.index(tenant)
 
     def close(self) -> None:
         """Stop the worker threads."""

@@ -1,9 +1,9 @@
 """The manifest: which segments a tenant's index consists of, and which of their rows no longer count.
 
 Owns: `Manifest` and the pure changes to it. Guarantees: each change is a new generation; dead rows only grow while a
-segment is listed; a segment that leaves the list is either noted as retired, or was listed so shortly that its own age
-protects it for the hour that readers of an older manifest may need (design, section 4). So the list of retired ones
-stays short at any rate of writes.
+segment is listed; a segment that leaves the list is either noted as retired, or was listed so shortly that its own
+age protects it for the hour that readers of an older manifest may need (design, section 4). So the list of retired
+ones stays short at any rate of writes.
 Gives up: storage; `services/manifests` swaps it.
 """
 
@@ -135,10 +135,11 @@ def next_manifest(
     """
     settled = with_listed(base, stored_at) if stored_at is not None else base
     dead = killed or {}
-    kept = tuple(
-        with_dead(entry, dead[entry.name]) if entry.name in dead else entry for entry in settled.segments
+    segments = tuple(
+        with_dead(entry, dead[entry.name]) if entry.name in dead else entry
+        for entry in (*settled.segments, *added)
     )
-    return replace(settled, generation=base.generation + 1, updated_at=now, segments=(*kept, *added))
+    return replace(settled, generation=base.generation + 1, updated_at=now, segments=segments)
 
 
 def without_segments(manifest: Manifest, names: Iterable[str], at: datetime) -> Manifest:

@@ -47,8 +47,8 @@ class _Walk:
 
     def text(self, text: str, path: str, name: Name | None) -> str:
         shown, kinds = redact(text)
-        if not kinds and name is not None and value_names_secret(name, text):
-            shown, kinds = marker(name.kind), (name.kind,)
+        if name is not None and value_names_secret(name, shown):
+            shown, kinds = marker(name.kind), (*kinds, name.kind)
         self.redactions += (Redaction(path, kind) for kind in kinds)
         return shown
 

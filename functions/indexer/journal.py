@@ -20,12 +20,12 @@ from aws_lambda_powertools.metrics.provider.cloudwatch_emf.metric_properties imp
 
 from lodestore.ports.clock import Clock
 from lodestore.services.events import Notice
-from lodestore.services.intake import IntakeReport
+from lodestore.services.upkeep import Upkept
 
 SERVICE = "indexer"
 NAMESPACE = "Lodestore"
 DETAILS_SHOWN = 20
-ORDINARY = ("messages", "tenants", "memories", "stubs", "missing")
+ORDINARY = ("messages", "tenants", "read", "rows", "killed", "markers_deleted", "rebuilt", "merges")
 
 
 class Journal:
@@ -40,8 +40,8 @@ class Journal:
             handler.setStream(log)
         logging.getLogger(SERVICE).propagate = False
 
-    def write(self, notices: Iterable[Notice], reports: Iterable[IntakeReport], failures: int) -> None:
-        """One line, at WARNING where something was refused, invalid, unread or failed."""
+    def write(self, notices: Iterable[Notice], reports: Iterable[Upkept | None], failures: int) -> None:
+        """One line, at WARNING where something was refused, invalid, left or failed. A report None: a tenant failed."""
         counts, details = _counts(tuple(notices), tuple(reports))
         counts["failures"] = failures
         ordinary = counts.total() == sum(counts[name] for name in ORDINARY)
@@ -61,7 +61,7 @@ class Journal:
 
 
 def _counts(
-    notices: tuple[Notice, ...], reports: tuple[IntakeReport, ...]
+    notices: tuple[Notice, ...], reports: tuple[Upkept | None, ...]
 ) -> tuple[Counter[str], dict[str, object]]:
     counts = Counter({"messages": len(notices), "tenants": len(reports)})
     for notice in notices:
@@ -69,15 +69,22 @@ def _counts(
         if notice.failed is not None:
             counts[f"refused_{notice.failed}"] += 1
     for report in reports:
-        counts["memories"] += report.memories
-        counts["stubs"] += report.stubs
-        counts["missing"] += report.missing
-        counts["invalid"] += report.invalid_count
-        counts["unread"] += len(report.unread)
-    invalid = [
-        {"key": one.digest, "etag": one.etag, "reason": one.reason}
-        for report in reports
-        for one in report.invalid
-    ]
+        counts.update({"tenants_failed": 1} if report is None else _counts_of(report))
+    flaws = [flaw for report in reports if report is not None for flaw in report.flaws]
+    invalid = [{"key": flaw.digest, "etag": flaw.etag, "reason": flaw.reason} for flaw in flaws]
     refused = sorted({digest for notice in notices for digest in notice.digests})
     return +counts, {"invalid": invalid[:DETAILS_SHOWN], "refused_keys": refused[:DETAILS_SHOWN]}
+
+
+def _counts_of(report: Upkept) -> dict[str, int]:
+    return {
+        "read": report.read,
+        "rows": report.rows,
+        "killed": report.killed,
+        "invalid": report.invalid,
+        "markers_deleted": report.markers_deleted,
+        "left": report.left,
+        "rebuilt": report.rebuilt is not None,
+        "merges": report.merges,
+        "merges_failed": report.merge_failed,
+    }

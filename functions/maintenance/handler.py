@@ -2,14 +2,17 @@
 
 Owns: the form of the event and of the answer. Guarantees: names the steps that this version has and those of
 the design that it has not yet; an unknown task is an error, so that the scheduler's dead-letter queue shows it.
-The log line holds counts, never a tenant's name.
-Gives up: everything that changes something; those steps come with later versions.
+The log line holds counts and digests, never a tenant's name; the answer names tenants, for the operator alone.
+Gives up: which tenants, in which order, for how long; `lodestore.services.dispatch` decides.
 """
 
 from __future__ import annotations
 
 import logging
 import sys
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache
 from typing import TextIO
 
@@ -18,23 +21,16 @@ from aws_lambda_powertools import Logger
 from lodestore.bootstrap import Lodestore, build, environment
 from lodestore.domain.moments import format_moment
 from lodestore.errors import InvalidArgument
-from lodestore.services.backlog import Backlog
+from lodestore.services.dispatch import Dispatched
+from lodestore.services.events import key_digest
+from lodestore.services.upkeep import Upkept
 
 SERVICE = "maintenance"
 DISPATCH = "dispatch"
-STEPS = ("report",)
-STEPS_TO_COME = (
-    "index",
-    "sweep",
-    "embed",
-    "expire",
-    "prune",
-    "consolidate",
-    "merge",
-    "purge",
-    "fold_counts",
-    "collect_garbage",
-)
+ALL = "all"
+STEPS = ("index", "merge", "collect_garbage", "report")
+STEPS_TO_COME = ("sweep", "embed", "expire", "prune", "consolidate", "purge", "fold_counts")
+FAILURES_LOGGED = 20
 
 # Set by the Lambda runtime and by nothing else.
 _ON_LAMBDA = "AWS_LAMBDA_FUNCTION_NAME"
@@ -49,28 +45,35 @@ class Maintenance:
     """The handler over one Lodestore."""
 
     def __init__(self, lodestore: Lodestore, log: TextIO) -> None:
-        self._backlog = Backlog(lodestore.index_store)
+        self._dispatch = lodestore.dispatch
         self._clock = lodestore.clock
         self._logger = _logger(log)
 
     def __call__(self, event: object) -> dict[str, object]:
-        _check_task(event)
-        report = self._backlog.report()
-        pending = sum(tenant.pending for tenant in report.tenants)
-        counts = {"tenants": len(report.tenants), "pending": pending, "complete": report.complete}
-        self._logger.info("report", extra={"counts": counts})
+        dispatched = self._dispatch.run(everyone=_everyone(event))
+        self._log(dispatched)
         return {
             "task": DISPATCH,
             "at": format_moment(self._clock.now()),
             "steps_done": list(STEPS),
             "steps_not_in_this_version": list(STEPS_TO_COME),
-            "pending": pending,
-            "complete": report.complete and all(tenant.complete for tenant in report.tenants),
-            "tenants": [
-                {"tenant": tenant.tenant, "pending": tenant.pending, "complete": tenant.complete}
-                for tenant in report.tenants
-            ],
+            "complete": dispatched.complete and not dispatched.left and not dispatched.failed,
+            "tenants_left": dispatched.left,
+            "tenants": [{"tenant": tenant, **_shown(upkept)} for tenant, upkept in dispatched.done],
+            "failed": [{"tenant": failure.tenant, "error": failure.kind} for failure in dispatched.failed],
         }
+
+    def _log(self, dispatched: Dispatched) -> None:
+        counts = Counter({"tenants": len(dispatched.done), "tenants_left": dispatched.left})
+        counts["tenants_failed"] = len(dispatched.failed)
+        for _, upkept in dispatched.done:
+            counts.update(_counts(upkept))
+        failed = [
+            {"tenant": key_digest(failure.tenant), "error": failure.kind}
+            for failure in dispatched.failed[:FAILURES_LOGGED]
+        ]
+        say = self._logger.warning if failed or not dispatched.complete else self._logger.info
+        say("report", extra={"counts": dict(counts), "failed": failed})
 
 
 @cache
@@ -79,9 +82,10 @@ def _maintenance() -> Maintenance:
     return Maintenance(build(variables), sys.stdout if _ON_LAMBDA in variables else sys.stderr)
 
 
-def _check_task(event: object) -> None:
+def _everyone(event: object) -> bool:
+    """Whether every tenant is to be looked at, as once a week. Raises InvalidArgument for another task or form."""
     task = event.get("task") if isinstance(event, dict) else None
-    if task != DISPATCH:
+    if not isinstance(event, dict) or task != DISPATCH:
         raise InvalidArgument(
             "The event names no task of maintenance.",
             field="task",
@@ -89,6 +93,36 @@ def _check_task(event: object) -> None:
             got=task[:40] if isinstance(task, str) else type(task).__name__,
             next_step=f'Send {{"task": "{DISPATCH}"}}.',
         )
+    everyone = event.get(ALL, False)
+    if not isinstance(everyone, bool):
+        raise InvalidArgument(
+            f"{ALL} is true or false.", field=ALL, limit="true | false", got=type(everyone).__name__
+        )
+    return everyone
+
+
+def _shown(upkept: Upkept) -> dict[str, object]:
+    return {
+        **_counts(upkept),
+        "rebuilt": None if upkept.rebuilt is None else asdict(upkept.rebuilt),
+        "merge_failed": upkept.merge_failed,
+        "collected": None if upkept.collected is None else asdict(upkept.collected),
+        "invalid_objects": [asdict(flaw) for flaw in upkept.flaws],
+    }
+
+
+def _counts(upkept: Upkept) -> Mapping[str, int]:
+    return {
+        "pending": upkept.pending,
+        "read": upkept.read,
+        "rows": upkept.rows,
+        "killed": upkept.killed,
+        "invalid": upkept.invalid,
+        "markers_deleted": upkept.markers_deleted,
+        "left": upkept.left,
+        "merges": upkept.merges,
+        "deleted": upkept.collected.deleted if upkept.collected is not None else 0,
+    }
 
 
 def _logger(stream: TextIO) -> Logger:

@@ -36,7 +36,7 @@ def costs_at(folder: Path, size: int) -> dict[str, Cost]:
     instance = world.instance()
     fill(world, instance, size)
     instance.hits("statement", limit=1)
-    memory_id = instance.stored("The office is in Oslo", id="own")
+    memory_id = instance.stored("Quarterly numbers are due", id="own")
     calls: dict[str, tuple[str, dict[str, object]]] = {
         "remember": ("remember", {"content": "The office is in Bergen"}),
         "remember again": ("remember", {"content": "The office is in Bergen"}),

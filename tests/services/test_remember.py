@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.faults.hostile_store import meet, on
+from tests.faults.hostile_store import Fault, meet, on
 from tests.services.world import Instance, World
 
 
@@ -30,13 +30,13 @@ def test_remember_sends_two_puts_side_by_side_and_nothing_else(world: World, acm
 
 @pytest.mark.promise("P-FLAT-WRITES")
 def test_remember_costs_the_same_when_the_instance_holds_many_memories(world: World, acme: Instance) -> None:
-    acme.stored("The first one is the measure of the others")
+    acme.stored("The first one is the measure of the others.")
     first = world.state.requests[-1].sent
     for number in range(60):
         acme.stored(f"Filler statement number {number} about nothing")
     acme.hits("filler")
     before = (world.state.count(), world.index.count())
-    acme.stored("The last one is the measure of the others!")
+    acme.stored("Quarterly numbers come out in April, each y")
     assert (world.state.count() - before[0], world.index.count() - before[1]) == (1, 1)
     assert world.state.requests[-1].sent == first
 
@@ -200,3 +200,30 @@ def test_another_lifetime_is_an_update(acme: Instance) -> None:
     acme.stored("The demo is on Friday", ttl_days=3)
     answer = acme.remember("The demo is on Friday", ttl_days=5)
     assert (answer["status"], answer["expires_at"]) == ("updated", "2026-03-14T01:30:00.000Z")
+
+
+@pytest.mark.promise("P-FORGOTTEN")
+@pytest.mark.parametrize("end", ["forget", "update", "supersede"])
+def test_no_process_shows_as_near_duplicate_what_another_one_took_away(
+    world: World, acme: Instance, end: str
+) -> None:
+    memory_id = acme.stored("The deploy key of staging lives in vault number 7")
+    other = world.instance("acme")
+    if end == "forget":
+        other.call("forget", id=memory_id)
+    if end == "update":
+        other.call("update_memory", id=memory_id, content="Something else entirely")
+    if end == "supersede":
+        other.stored("Keys are no more", supersedes=[memory_id])
+    answer = acme.remember("The deploy key of staging lives in vault number 8")
+    assert answer["near_duplicates"] == []
+
+
+def test_near_duplicates_that_cannot_be_checked_are_left_out_and_the_write_stands(
+    world: World, acme: Instance
+) -> None:
+    acme.stored("The deploy key of staging lives in vault number 7")
+    world.state.inject(on(Fault.UNAVAILABLE, "get", times=None))
+    answer = acme.remember("The deploy key of staging lives in vault number 8")
+    assert (answer["status"], answer["near_duplicates"]) == ("stored", [])
+    assert world.meter.counts["near_duplicates_not_checked"] == 1

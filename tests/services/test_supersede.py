@@ -27,7 +27,7 @@ def test_the_correction_is_found_and_the_corrected_one_only_when_asked_for(acme:
 def test_a_superseding_remember_reads_and_notes_only_its_targets(world: World, acme: Instance) -> None:
     old = acme.stored("The office is in Oslo")
     before = (world.state.count(), world.index.count())
-    acme.stored("The office is in Bergen", supersedes=[old])
+    acme.stored("We moved to Bergen", supersedes=[old])
     # GET target, PUT, GET and PUT of the note; a marker for each of the two.
     assert (world.state.count() - before[0], world.index.count() - before[1]) == (4, 2)
 

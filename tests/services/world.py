@@ -16,11 +16,12 @@ from random import Random
 from typing import Literal
 
 from lodestore.adapters.folder_store import FolderStore
-from lodestore.bootstrap import Lodestore, assemble
+from lodestore.bootstrap import NO_EMBEDDER, Lodestore, assemble
 from lodestore.domain.caller import Caller, Role
 from lodestore.errors import LodestoreError
 from lodestore.settings import parse_settings
 from tests.faults.hostile_store import FaultyStore
+from tests.services.stand_in_embedder import StandInEmbedder
 
 START = datetime(2026, 3, 9, 1, 30, tzinfo=UTC)
 Answer = dict[str, object]
@@ -131,7 +132,9 @@ class World:
         self.index = FaultyStore(FolderStore(folder / "index", self.clock, versioned=False))
         self.indexing = indexing
         self._chance = Random(indexing)
+        self.embedder: StandInEmbedder | None = None
         self._indexer: Lodestore | None = None
+        self._indexer_of: StandInEmbedder | None = None
         self._lock = threading.Lock()
         self._instances: list[Lodestore] = []
 
@@ -151,6 +154,7 @@ class World:
             clock=self.clock,
             entropy=SeededEntropy(len(self._instances)),
             meter=self.meter,
+            embedder=self.embedder or NO_EMBEDDER,
         )
         self._instances.append(lodestore)
         return Instance(lodestore, Caller(tenant, conversation, role), after=self._index)
@@ -159,7 +163,7 @@ class World:
         if self.indexing == "off" or (self.indexing == "random" and self._chance.random() < 0.5):
             return
         with self._lock:
-            if self._indexer is None:
+            if self._indexer is None or self._indexer_of is not self.embedder:
                 self._indexer = assemble(
                     parse_settings({}),
                     self.state.inner,
@@ -167,8 +171,10 @@ class World:
                     clock=self.clock,
                     entropy=SeededEntropy(10_000),
                     meter=self.meter,
+                    embedder=self.embedder or NO_EMBEDDER,
                 )
                 self._instances.append(self._indexer)
+                self._indexer_of = self.embedder
             self._indexer.upkeep.index(tenant)
 
     def close(self) -> None:

@@ -21,9 +21,10 @@ from lodestore.adapters.system_clock import SystemClock
 from lodestore.ports.object_store import ObjectStore
 from tests.faults.hostile_store import FaultyStore
 from tests.stores.fixtures import StoreMaker, buckets_of, fresh_prefix, make_buckets
+from tests.stores.memory_store import Contents, MemoryStore
 
-KINDS = ("folder", "faulty", "moto", "ministack", "seaweedfs")
-RACING_KINDS = ("folder", "ministack", "seaweedfs")
+KINDS = ("folder", "faulty", "memory", "moto", "ministack", "seaweedfs")
+RACING_KINDS = ("folder", "memory", "ministack", "seaweedfs")
 
 
 def _folder_maker(folder: Path) -> StoreMaker:
@@ -41,6 +42,11 @@ def _faulty_maker(folder: Path) -> StoreMaker:
         return FaultyStore(make_inner(versioned=versioned))
 
     return make
+
+
+def _make_in_memory(*, versioned: bool = False) -> ObjectStore:
+    """What tests/interleavings explores must itself be a store like any other."""
+    return MemoryStore(SystemClock(), Contents(versioned))
 
 
 def _date_the_answer(response_dict: dict[str, dict[str, str]], **_: object) -> None:
@@ -72,6 +78,9 @@ def making(kind: str, request: pytest.FixtureRequest, folder: Path) -> Iterator[
         return
     if kind in ("folder", "faulty"):
         yield _folder_maker(folder) if kind == "folder" else _faulty_maker(folder)
+        return
+    if kind == "memory":
+        yield _make_in_memory
         return
     buckets = buckets_of(request.getfixturevalue(f"{kind}_server"))
 

@@ -28,23 +28,31 @@ from lodestore.ports.embedder import Embedder
 from lodestore.ports.meter import Meter
 from lodestore.ports.object_store import ObjectStore
 from lodestore.services.access import Access
+from lodestore.services.backfill import Backfill
 from lodestore.services.catalog import INSTRUCTIONS, build_tools
+from lodestore.services.collection import Collection
 from lodestore.services.context import Context
 from lodestore.services.counts import Counts
+from lodestore.services.dispatch import Dispatch
+from lodestore.services.due import Due
 from lodestore.services.feedback import Feedback
 from lodestore.services.forget import Forget
+from lodestore.services.forgotten import Forgotten
 from lodestore.services.held import HeldRecords
 from lodestore.services.indexing import Indexing
 from lodestore.services.ledger import Ledger
 from lodestore.services.listing import ListMemories
 from lodestore.services.manifests import Manifests
+from lodestore.services.merging import Merging
 from lodestore.services.nearby import Nearby
 from lodestore.services.passages import Passages
 from lodestore.services.pending import Pending
 from lodestore.services.query_vectors import QueryVectors
 from lodestore.services.reading import Reading
+from lodestore.services.rebuilding import Rebuilding
 from lodestore.services.recall import Recall
 from lodestore.services.remember import Remember
+from lodestore.services.replacing import Replacing
 from lodestore.services.segments import Segments
 from lodestore.services.stats import Stats
 from lodestore.services.storing import Storing
@@ -54,6 +62,7 @@ from lodestore.services.tombstones import Tombstones
 from lodestore.services.toolbox import Toolbox
 from lodestore.services.truth import Truth
 from lodestore.services.update import Update
+from lodestore.services.upkeep import Upkeep
 from lodestore.services.winners import Winners
 from lodestore.settings import Settings, parse_settings
 
@@ -70,6 +79,12 @@ class Lodestore:
     access: Access
     counts: Counts
     indexing: Indexing
+    rebuilding: Rebuilding
+    merging: Merging
+    collection: Collection
+    upkeep: Upkeep
+    backfill: Backfill
+    dispatch: Dispatch
     embeddings: str
     instructions: str
     state_store: ObjectStore
@@ -129,6 +144,7 @@ def assemble(
     around = _Around(state, index, clock, entropy, meter, workers, usable)
     counts = Counts(index, clock, instance=entropy.token(_INSTANCE_BYTES).hex(), workers=workers, meter=meter)
     shared = _shared(around)
+    index_services = _index_services(around, shared)
     return Lodestore(
         settings=settings,
         toolbox=_toolbox(settings, around, shared, counts),
@@ -136,7 +152,13 @@ def assemble(
             state, clock=clock, entropy=entropy, auth=settings.auth, default_tenant=settings.tenant
         ),
         counts=counts,
-        indexing=_indexing(around, shared),
+        indexing=index_services.indexing,
+        rebuilding=index_services.rebuilding,
+        merging=index_services.merging,
+        collection=index_services.collection,
+        upkeep=index_services.upkeep,
+        backfill=Backfill(shared.views, shared.ledger, shared.passages, model=around.model),
+        dispatch=Dispatch(state, index, index_services.upkeep, shared.due, clock),
         embeddings=_embeddings_shown(embedder),
         instructions=INSTRUCTIONS,
         state_store=state,
@@ -175,44 +197,74 @@ class _Shared:
     pending: Pending
     segments: Segments
     truth: Truth
+    tombstones: Tombstones
+    due: Due
+    views: TenantViews
+    passages: Passages
 
 
 def _shared(a: _Around) -> _Shared:
+    held, manifests = HeldRecords(), Manifests(a.index, a.meter)
+    pending = Pending(a.index, workers=a.workers, meter=a.meter)
+    segments = Segments(a.index, clock=a.clock, entropy=a.entropy, workers=a.workers, meter=a.meter)
+    truth = Truth(a.state, workers=a.workers, meter=a.meter)
     return _Shared(
         Ledger(a.state, a.index, clock=a.clock, entropy=a.entropy, workers=a.workers, meter=a.meter),
-        HeldRecords(),
-        Manifests(a.index, a.meter),
-        Pending(a.index, a.meter),
-        Segments(a.index, clock=a.clock, entropy=a.entropy, workers=a.workers, meter=a.meter),
-        Truth(a.state, workers=a.workers, meter=a.meter),
+        held,
+        manifests,
+        pending,
+        segments,
+        truth,
+        Tombstones(a.state, a.meter),
+        Due(a.index, a.clock, a.meter),
+        TenantViews(
+            manifests, segments, pending, truth, held, workers=a.workers, meter=a.meter, model=a.model
+        ),
+        Passages(a.embedder, a.meter),
     )
 
 
-def _indexing(a: _Around, s: _Shared) -> Indexing:
-    return Indexing(
+@dataclass(frozen=True, slots=True)
+class _IndexServices:
+    """What works on the index."""
+
+    indexing: Indexing
+    rebuilding: Rebuilding
+    merging: Merging
+    collection: Collection
+    upkeep: Upkeep
+
+
+def _index_services(a: _Around, s: _Shared) -> _IndexServices:
+    indexing = Indexing(
+        s.manifests, s.segments, s.pending, s.truth, clock=a.clock, entropy=a.entropy, model=a.model
+    )
+    merging = Merging(s.manifests, s.segments, clock=a.clock, entropy=a.entropy, meter=a.meter, model=a.model)
+    rebuilding = Rebuilding(
         s.manifests,
         s.segments,
         s.pending,
         s.truth,
-        clock=a.clock,
-        entropy=a.entropy,
+        Forgotten(s.ledger, s.tombstones, workers=a.workers),
+        Replacing(s.manifests, s.segments, clock=a.clock, entropy=a.entropy, model=a.model),
+        indexing,
         meter=a.meter,
         model=a.model,
     )
+    collection = Collection(a.index, s.manifests, clock=a.clock, workers=a.workers, meter=a.meter)
+    upkeep = Upkeep(indexing, rebuilding, merging, collection, s.due, clock=a.clock, meter=a.meter)
+    return _IndexServices(indexing, rebuilding, merging, collection, upkeep)
 
 
 def _toolbox(settings: Settings, a: _Around, s: _Shared, counts: Counts) -> Toolbox:
     secrets = settings.secrets
-    near = Nearby(s.held, a.clock)
+    near = Nearby(s.held, s.truth, a.clock, a.meter)
     winners = Winners(s.truth, s.held)
-    views = TenantViews(
-        s.manifests, s.segments, s.pending, s.truth, s.held, workers=a.workers, meter=a.meter, model=a.model
-    )
+    views = s.views
     vectors = QueryVectors(a.embedder, a.meter)
     superseding = Superseding(s.ledger)
     reading = Reading(s.ledger, a.state, a.clock)
-    passages = Passages(a.embedder, a.meter)
-    storing = Storing(s.ledger, superseding, passages, a.clock)
+    storing = Storing(s.ledger, superseding, s.passages, a.clock)
     tools = build_tools(
         {
             "remember": Remember(storing, near, a.clock, secrets=secrets),
@@ -220,9 +272,9 @@ def _toolbox(settings: Settings, a: _Around, s: _Shared, counts: Counts) -> Tool
             "memory_context": Context(views, winners, a.clock, vectors=vectors),
             "get_memory": reading,
             "list_memories": ListMemories(views, winners, a.clock),
-            "memory_stats": Stats(views, counts, a.clock, embeds=a.embedder is not None),
-            "update_memory": Update(s.ledger, superseding, passages, near, a.clock, secrets=secrets),
-            "forget": Forget(s.ledger, Tombstones(a.state, a.meter), a.clock, secrets=secrets),
+            "memory_stats": Stats(views, counts, a.clock, model=a.model),
+            "update_memory": Update(s.ledger, superseding, s.passages, near, a.clock, secrets=secrets),
+            "forget": Forget(s.ledger, s.tombstones, a.clock, secrets=secrets),
             "memory_feedback": Feedback(reading, counts, secrets=secrets),
         }
     )

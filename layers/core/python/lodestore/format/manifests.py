@@ -1,8 +1,8 @@
 """The manifest as JSON.
 
 Owns: `index/<tenant>/manifest.json`. Guarantees: what is malformed, of a newer schema or larger than any index is
-raises InvalidManifest and is never half read. Segments are columns, and dead rows ranges or a bitmap, so that a manifest
-stays small: it is written with every indexed memory.
+raises InvalidManifest and is never half read. Segments are columns, and dead rows ranges or a bitmap, so that a
+manifest stays small: it is written with every indexed memory.
 Gives up: repair; a rebuild makes a new one from the truth.
 """
 

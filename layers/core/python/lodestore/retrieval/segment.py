@@ -56,6 +56,7 @@ RAGGED_COLUMNS: Final[Mapping[str, str]] = {
 }
 REVISION_LETTERS: Final = 26
 OFFSET_TYPE: Final = "<u4"
+_ASCII: Final = 128
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,39 +116,47 @@ def check_arrays(arrays: Mapping[str, Array]) -> None:
     """Raises ValueError where the arrays do not fit together: a type, a shape, an offset or a row out of range."""
     rows = len(arrays["id_hash"])
     for name, kind in ROW_COLUMNS.items():
-        _expect(arrays[name].dtype == np.dtype(kind) and arrays[name].shape == (rows,), name)
+        _check_column(arrays[name], kind, (rows,), name)
     for name, kind in RAGGED_COLUMNS.items():
-        _expect(arrays[name].dtype == np.dtype(kind) and arrays[name].ndim == 1, name)
-        _check_offsets(arrays[f"{name}_at"], rows, len(arrays[name]), name)
-    _expect(arrays["revision"].shape == (rows, REVISION_LETTERS), "revision")
+        _check_column(arrays[name], kind, (len(arrays[name]),), name)
+        _check_offsets(arrays[f"{name}_at"], rows, len(arrays[name]), f"{name}_at")
+    _check_column(arrays["revision"], "|u1", (rows, REVISION_LETTERS), "revision")
+    for name in ("id", "etag", "revision"):
+        _expect(bool(np.all(arrays[name] < _ASCII)), name)
     _expect(bool(np.all(arrays["id_hash"][:-1] <= arrays["id_hash"][1:])), "id_hash")
     _expect(bool(np.all(arrays["type"] < len(TYPES))), "type")
+    _expect(bool(np.all(np.isfinite(arrays["importance"]))), "importance")
     _check_postings(arrays, rows)
     _check_vectors(arrays, rows)
 
 
 def _check_postings(arrays: Mapping[str, Array], rows: int) -> None:
-    terms, counts, at = arrays["term"], arrays["posting_count"], arrays["posting_row"]
-    _expect(terms.dtype == np.dtype("<u8") and bool(np.all(terms[:-1] < terms[1:])), "term")
-    _expect(len(counts) == len(at) and bool(np.all(at < rows)), "posting_row")
-    _check_offsets(arrays["term_at"], len(terms), len(at), "term")
+    terms, at = arrays["term"], arrays["posting_row"]
+    _check_column(terms, "<u8", (len(terms),), "term")
+    _expect(bool(np.all(terms[:-1] < terms[1:])), "term")
+    _check_offsets(arrays["term_at"], len(terms), len(at), "term_at")
+    _check_column(at, "<u4", (len(at),), "posting_row")
+    _expect(bool(np.all(at < rows)), "posting_row")
+    _check_column(arrays["posting_count"], "<u2", (len(at),), "posting_count")
 
 
 def _check_vectors(arrays: Mapping[str, Array], rows: int) -> None:
     vectors, at = arrays["vector"], arrays["vector_row"]
-    _expect(vectors.ndim == 2 and vectors.dtype == np.int8 and len(vectors) == len(at), "vector")
-    _expect(len(arrays["vector_scale"]) == len(at) and bool(np.all(at < rows)), "vector_row")
+    _expect(vectors.ndim == 2, "vector")
+    _check_column(vectors, "|i1", (len(at), vectors.shape[1]), "vector")
+    _check_column(arrays["vector_scale"], "<f4", (len(at),), "vector_scale")
+    _check_column(at, "<u4", (len(at),), "vector_row")
+    _expect(bool(np.all(at < rows)), "vector_row")
 
 
 def _check_offsets(offsets: Array, rows: int, values: int, name: str) -> None:
-    fits = (
-        offsets.dtype == np.dtype(OFFSET_TYPE)
-        and offsets.shape == (rows + 1,)
-        and int(offsets[0]) == 0
-        and int(offsets[-1]) == values
-        and bool(np.all(offsets[:-1] <= offsets[1:]))
-    )
-    _expect(fits, f"{name}_at")
+    _check_column(offsets, OFFSET_TYPE, (rows + 1,), name)
+    ends = int(offsets[0]) == 0 and int(offsets[-1]) == values
+    _expect(ends and bool(np.all(offsets[:-1] <= offsets[1:])), name)
+
+
+def _check_column(array: Array, kind: str, shape: tuple[int, ...], name: str) -> None:
+    _expect(array.dtype == np.dtype(kind) and array.shape == shape, name)
 
 
 def _expect(holds: bool, name: str) -> None:

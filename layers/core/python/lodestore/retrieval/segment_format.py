@@ -55,9 +55,12 @@ def decode_segment(body: bytes) -> Segment:
         described = json.loads(_metadata(body)["lodestore"])
         if described["schema"] != str(SCHEMA):
             raise InvalidSegment("another schema")
+        model, tokenizer = described["model"], int(described["tokenizer"])
+        if not isinstance(model, str):
+            raise InvalidSegment("no name of a model")
         arrays = _completed(load(body))
         check_arrays(arrays)
-        return Segment(arrays, described["model"] or None, int(described["tokenizer"]))
+        return Segment(arrays, model or None, tokenizer)
     except (
         SafetensorError,
         ValueError,

@@ -56,16 +56,21 @@ def admitted(view: TenantView, filters: Filters) -> Masks:
     return tuple(_admitted(part.segment, filters) for part in view.parts)
 
 
+def without_vectors(view: TenantView, model: str) -> Masks:
+    """Rows of memories that have no vectors of the model."""
+    return tuple(_without_vectors(part, model) for part in view.parts)
+
+
 def held_from(view: TenantView, at: datetime) -> Masks:
     """Rows that were true by that time: `valid_from`, else `created_at`."""
     moment = milliseconds(at)
     return tuple(holds_from(part.segment) <= moment for part in view.parts)
 
 
-def holds_from(segment: Segment) -> Array:
-    """Milliseconds since when each row is true."""
-    valid = segment["valid_from"]
-    return np.where(valid == NO_TIME, segment["created"], valid)
+def holds_from(segment: Segment, rows: Array | slice = slice(None)) -> Array:
+    """Milliseconds since when each of the rows is true."""
+    valid = segment["valid_from"][rows]
+    return np.where(valid == NO_TIME, segment["created"][rows], valid)
 
 
 def both(first: Masks, second: Masks) -> Masks:
@@ -107,18 +112,29 @@ def id_of(view: TenantView, place: Place) -> str:
 
 def _visible(part: ViewPart, own: np.uint64) -> Mask:
     segment = part.segment
-    of_conversation = segment["conversation"] == own if own else np.zeros(len(segment), np.bool_)
-    mask: Mask = part.counts & (segment["stub"] == 0) & ((segment["scoped"] == 0) | of_conversation)
+    open_to_all: Mask = segment["scoped"] == 0
+    seen = open_to_all | (segment["conversation"] == own) if own else open_to_all
+    mask: Mask = part.counts & (segment["stub"] == 0) & seen
+    return mask
+
+
+def _without_vectors(part: ViewPart, model: str) -> Mask:
+    segment = part.segment
+    having = np.zeros(len(segment), np.bool_)
+    if segment.model == model:
+        having[segment["vector_row"]] = True
+    mask: Mask = part.counts & (segment["stub"] == 0) & ~having
     return mask
 
 
 def _named_as_superseded(parts: Sequence[ViewPart], at: datetime | None) -> Array:
-    named = [_named_in(part, at) for part in parts]
-    return np.unique(np.concatenate(named)) if named else np.zeros(0, np.uint64)
+    return np.unique(np.concatenate([np.zeros(0, np.uint64), *(_named_in(part, at) for part in parts)]))
 
 
 def _named_in(part: ViewPart, at: datetime | None) -> Array:
     segment = part.segment
+    if not len(segment["supersedes"]):
+        return segment["supersedes"]
     naming = part.counts
     if at is not None:
         # A stub has no time of its own; what it superseded stays superseded.
@@ -127,15 +143,23 @@ def _named_in(part: ViewPart, at: datetime | None) -> Array:
 
 
 def _superseded(segment: Segment, named: Array, *, noted: bool) -> Mask:
-    mask = np.isin(segment["id_hash"], named)
-    if noted:
+    mask = np.zeros(len(segment), np.bool_)
+    mask[_rows_of(segment, named)] = True
+    if noted and len(segment["superseded_by"]):
         mask |= _lengths(segment, "superseded_by") > 0
     return mask
 
 
-def _lengths(segment: Segment, column: str) -> NDArray[np.int64]:
-    offsets = segment[f"{column}_at"].astype(np.int64)
-    return offsets[1:] - offsets[:-1]
+def _rows_of(segment: Segment, hashes: Array) -> NDArray[np.int64]:
+    """The rows whose id has one of these hashes: none, one, or more where ids share it."""
+    first = np.searchsorted(segment["id_hash"], hashes, "left")
+    counts = np.searchsorted(segment["id_hash"], hashes, "right") - first
+    rows: NDArray[np.int64] = np.repeat(first + counts - np.cumsum(counts), counts) + np.arange(counts.sum())
+    return rows
+
+
+def _lengths(segment: Segment, column: str) -> Array:
+    return np.diff(segment[f"{column}_at"])
 
 
 def _rows_naming(segment: Segment, wanted: Array) -> Array:

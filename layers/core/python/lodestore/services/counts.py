@@ -71,7 +71,7 @@ class Counts:
                 self._meter.count("counts_not_flushed")
 
     def feedback(self, tenant: str, memory_id: str, tally: Tally, note: str | None) -> Tally:
-        """Flush this piece of feedback and give the memory's counts. Raises NotConfirmed: it goes with the next flush."""
+        """Flush this feedback and give the memory's counts. Raises NotConfirmed: it goes with the next flush."""
         unflushed = self._of(tenant)
         with unflushed.lock:
             self._add(unflushed, {memory_id: tally})

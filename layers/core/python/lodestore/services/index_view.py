@@ -13,22 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lodestore.domain.manifest import Manifest, SegmentEntry
+from lodestore.domain.manifest import Killed, Manifest, SegmentEntry
 from lodestore.retrieval.hashing import hash64
 from lodestore.retrieval.segment import Segment
 
 Mask = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """The row by which the index shows an id. `entry` is its segment's, `dead` rows of which are not shown."""
-
-    entry: SegmentEntry
-    row: int
-    revision: str
-    etag: str
-    stub: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +27,17 @@ class ListedSegment:
     entry: SegmentEntry
     segment: Segment
     counts: Mask
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """The row by which the index shows an id, and the listed segment that it is in."""
+
+    listed: ListedSegment
+    row: int
+    revision: str
+    etag: str
+    stub: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +54,7 @@ class IndexView:
             if row is not None:
                 segment = listed.segment
                 return Shown(
-                    listed.entry,
+                    listed,
                     row,
                     segment.revision(row),
                     segment.text("etag", row),
@@ -75,11 +75,16 @@ def resolve(manifest: Manifest, segments: Mapping[str, Segment | None]) -> Index
         if segment is None or len(segment) != entry.rows:
             missing.append(entry.name)
             continue
-        counts = np.ones(len(segment), np.bool_)
-        counts[list(entry.dead)] = False
-        listed.append(ListedSegment(entry, segment, counts))
+        listed.append(ListedSegment(entry, segment, live_rows(entry)))
     _keep_highest(listed)
     return IndexView(tuple(listed), tuple(missing))
+
+
+def live_rows(entry: SegmentEntry) -> Mask:
+    """The rows of the segment that are not dead."""
+    live = np.ones(entry.rows, np.bool_)
+    live[list(entry.dead)] = False
+    return live
 
 
 def counted_row(listed: ListedSegment, memory_id: str) -> int | None:
@@ -90,13 +95,23 @@ def counted_row(listed: ListedSegment, memory_id: str) -> int | None:
     return None
 
 
+def killed_rows(segment: Segment, rows: Sequence[int]) -> Killed:
+    """These rows of the segment as rows that stop counting."""
+    at = np.array(rows, np.int64)
+    return Killed(
+        rows=tuple(sorted(rows)),
+        documents=int((segment["stub"][at] == 0).sum()),
+        length=int(segment["length"][at].sum()),
+    )
+
+
 def _keep_highest(listed: Sequence[ListedSegment]) -> None:
     """Of rows of one id that all count, only the highest revision goes on counting."""
     if not listed:
         return
-    hashes = np.concatenate([item.segment["id_hash"][item.counts] for item in listed])
-    unique, occurrences = np.unique(hashes, return_counts=True)
-    for doubled in unique[occurrences > 1].tolist():
+    # Each segment's hashes ascend already, and a stable sort only merges such runs.
+    hashes = np.sort(np.concatenate([item.segment["id_hash"][item.counts] for item in listed]), kind="stable")
+    for doubled in np.unique(hashes[1:][hashes[1:] == hashes[:-1]]).tolist():
         _keep_highest_of(listed, int(doubled))
 
 

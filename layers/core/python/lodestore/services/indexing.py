@@ -2,9 +2,8 @@
 
 Owns: design section 4's run of the indexer for one tenant. Guarantees: the manifest is loaded before markers are
 listed, and both before the truth is read; a lost swap starts again at the load and reads truth again; a marker is
-deleted only
-when what it says is shown by a manifest that every reader of the last minute has seen, or is settled for an hour
-(P-READ-YOUR-WRITES, P-IDEMPOTENT). An event is a hint: nothing of it but the id is used.
+deleted only when what it says is shown by a manifest that every reader of the last minute has seen, or is settled for
+an hour (P-READ-YOUR-WRITES, P-IDEMPOTENT). An event is a hint: nothing of it but the id is used.
 Gives up: order of events, and speed under contention; runs of one tenant at once all converge.
 """
 
@@ -15,23 +14,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from lodestore.domain.manifest import Killed, Manifest, SegmentEntry, next_manifest
+from lodestore.domain.manifest import Killed, Manifest, next_manifest
 from lodestore.domain.memory import Memory, Record, Stub
+from lodestore.format import keys
 from lodestore.ports.clock import Clock, Entropy
-from lodestore.ports.meter import Meter
-from lodestore.ports.object_store import StoreUnavailable
 from lodestore.retrieval.tokenizer import TOKENIZER_VERSION
-from lodestore.services.index_view import EMPTY, IndexView, Shown, resolve
+from lodestore.services.events import key_digest
+from lodestore.services.index_view import IndexView, Shown, killed_rows, resolve
 from lodestore.services.manifests import LoadedManifest, Manifests
 from lodestore.services.pending import Pending, PendingList, SeenMarker
 from lodestore.services.rows import row_of, segment_of
-from lodestore.services.segments import Segments
+from lodestore.services.segments import Segments, Written
 from lodestore.services.truth import Read, Truth
 
 MARKER_LAG = timedelta(seconds=60)
 MARKER_GRACE = timedelta(hours=1)
 # One segment's worth of rows; more is left to the next run.
 RUN_IDS = 10_000
+FLAWS_SHOWN = 20
 _TRIES = 10
 _PAUSE_SECONDS = 0.05
 
@@ -41,27 +41,50 @@ class Contended(Exception):
 
 
 class NeedsRebuild(Exception):
-    """The index can't be added to: its manifest or a segment can't be read, or it is of another tokenizer."""
+    """The index can't be added to: there is none, a part of it can't be read, or it is of another tokenizer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
-    """What one run did. `rows` were added, `killed` stopped counting, `invalid` ids are no records.
+class Flaw:
+    """An object that is no record for its key: digest of the key, its ETag, why. Nothing of its content."""
 
-    left   ids that are dirty and were not looked at; another run takes them
+    digest: str
+    etag: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Indexed:
+    """What one run did. `rows` were added, `killed` stopped counting.
+
+    pending   markers that were there
+    read      ids whose truth was read; `invalid` of them are no records, `flaws` shows the first 20 of these
+    left      ids that are dirty and were not looked at; another run takes them
     """
 
+    generation: int
+    pending: int
+    read: int
     rows: int = 0
     killed: int = 0
     invalid: int = 0
+    flaws: tuple[Flaw, ...] = ()
     markers_deleted: int = 0
-    generation: int = 0
     left: int = 0
+
+
+def usable(loaded: LoadedManifest) -> Manifest:
+    """The manifest, where segments can be added to it or merged in it. Raises NeedsRebuild."""
+    manifest = loaded.manifest
+    if manifest is None or manifest.tokenizer != TOKENIZER_VERSION:
+        raise NeedsRebuild
+    return manifest
 
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    manifest: LoadedManifest
+    standing: LoadedManifest
+    manifest: Manifest
     view: IndexView
     pending: PendingList
 
@@ -78,7 +101,6 @@ class Indexing:
         *,
         clock: Clock,
         entropy: Entropy,
-        meter: Meter,
         model: str | None,
     ) -> None:
         self._manifests = manifests
@@ -87,98 +109,90 @@ class Indexing:
         self._truth = truth
         self._clock = clock
         self._entropy = entropy
-        self._meter = meter
         self._model = model
 
-    def run(self, tenant: str, named: Iterable[str] = ()) -> Indexed:
-        """Index the ids that events named and those with markers. Raises StoreUnavailable, Contended, NeedsRebuild."""
+    def run(self, tenant: str, named: Iterable[str] = (), *, begin: bool = True) -> Indexed:
+        """Index the ids that events named and those with markers. Raises StoreUnavailable, Contended, NeedsRebuild.
+
+        begin   begin an index where there is none. False: NeedsRebuild, for the tenant may be old and its index lost
+        """
         ids = frozenset(named)
         for attempt in range(_TRIES):
-            loaded = self._load(tenant)
+            loaded = self._load(tenant, begin=begin)
             dirty = _dirty(loaded, ids)
             truth = self._truth.read_many(tenant, dirty[:RUN_IDS])
-            indexed = self._write(tenant, loaded, truth)
-            if indexed is not None:
-                deleted = self._delete_markers(tenant, loaded, truth)
+            swapped = self._write(tenant, loaded, truth)
+            if swapped is not None:
+                due = [marker for marker in loaded.pending.markers if _is_due(marker, loaded, truth)]
+                flaws = _flaws(tenant, truth)
                 return Indexed(
-                    rows=indexed.rows,
-                    killed=indexed.killed,
-                    invalid=sum(read.invalid for read in truth.values()),
-                    markers_deleted=deleted,
-                    generation=indexed.generation,
+                    generation=swapped.generation,
+                    pending=len(loaded.pending.markers),
+                    read=len(truth),
+                    rows=swapped.rows,
+                    killed=swapped.killed,
+                    invalid=len(flaws),
+                    flaws=flaws[:FLAWS_SHOWN],
+                    markers_deleted=self._pending.delete(tenant, due),
                     left=max(0, len(dirty) - RUN_IDS),
                 )
             self._clock.pause(_PAUSE_SECONDS * 2**attempt * (0.5 + self._entropy.fraction()))
         raise Contended
 
-    def _load(self, tenant: str) -> _Loaded:
-        manifest = self._manifests.load(tenant)
-        if manifest.invalid:
+    def _load(self, tenant: str, *, begin: bool) -> _Loaded:
+        loaded = self._manifests.load(tenant)
+        manifest = self._first(tenant) if begin and loaded.etag is None else usable(loaded)
+        view = resolve(manifest, self._segments.load(tenant, manifest.names))
+        if view.missing:
             raise NeedsRebuild
-        view = EMPTY
-        if manifest.manifest is not None:
-            if manifest.manifest.tokenizer != TOKENIZER_VERSION:
-                raise NeedsRebuild
-            view = resolve(manifest.manifest, self._segments.load(tenant, manifest.manifest.names))
-            if view.missing:
-                raise NeedsRebuild
-        return _Loaded(manifest, view, self._pending.list(tenant))
+        return _Loaded(loaded, manifest, view, self._pending.list(tenant))
 
-    def _write(self, tenant: str, loaded: _Loaded, truth: Mapping[str, Read]) -> Indexed | None:
-        """Add what differs from what is shown; None: another run swapped the manifest first."""
-        changes = {
-            memory_id: _change(loaded.view.shown(memory_id), read) for memory_id, read in truth.items()
-        }
-        records = {m: truth[m] for m, change in changes.items() if change.add}
-        killed = _killed(loaded.view, [change.kill for change in changes.values() if change.kill is not None])
-        base = loaded.manifest.manifest or Manifest(
+    def _first(self, tenant: str) -> Manifest:
+        return Manifest(
             tenant=tenant,
             generation=0,
             updated_at=self._clock.now(),
             tokenizer=TOKENIZER_VERSION,
             model=self._model,
         )
-        if not records and not killed:
-            return Indexed(generation=base.generation)
-        added = [self._add(tenant, records)] if records else []
-        manifest = next_manifest(
-            base, stored_at=loaded.manifest.stored_at, now=self._clock.now(), added=added, killed=killed
-        )
-        if not self._manifests.swap(loaded.manifest, manifest):
-            return None
-        return Indexed(
-            len(records), sum(len(k.rows) for k in killed.values()), generation=manifest.generation
-        )
 
-    def _add(self, tenant: str, records: Mapping[str, Read]) -> SegmentEntry:
+    def _write(self, tenant: str, loaded: _Loaded, truth: Mapping[str, Read]) -> _Swapped | None:
+        """Add what differs from what is shown; None: another run swapped the manifest first."""
+        changes = {
+            memory_id: _change(loaded.view.shown(memory_id), read) for memory_id, read in truth.items()
+        }
+        records = {m: truth[m] for m, change in changes.items() if change.add}
+        killed = _killed([change.kill for change in changes.values() if change.kill is not None])
+        if not records and not killed:
+            return _Swapped(loaded.manifest.generation)
+        added = [self._add(tenant, records).entry] if records else []
+        manifest = next_manifest(
+            loaded.manifest,
+            stored_at=loaded.standing.stored_at,
+            now=self._clock.now(),
+            added=added,
+            killed=killed,
+        )
+        if not self._manifests.swap(loaded.standing, manifest):
+            return None
+        return _Swapped(manifest.generation, len(records), sum(len(k.rows) for k in killed.values()))
+
+    def _add(self, tenant: str, records: Mapping[str, Read]) -> Written:
         rows = [
             row_of(read.record, read.etag, model=self._model)
             for read in records.values()
             if read.record is not None and read.etag is not None
         ]
-        segment = segment_of(rows, model=self._model)
-        name, size = self._segments.write(tenant, segment)
-        return SegmentEntry(
-            name=name,
-            rows=len(segment),
-            documents=len(segment) - int(segment["stub"].sum()),
-            length=int(segment["length"].sum()),
-            size=size,
-            vectors=segment.vectors,
-        )
+        return self._segments.write(tenant, segment_of(rows, model=self._model))
 
-    def _delete_markers(self, tenant: str, loaded: _Loaded, truth: Mapping[str, Read]) -> int:
-        """Delete the markers that no reader needs any more; what fails is left to the next run."""
-        due = [marker for marker in loaded.pending.markers if _is_due(marker, loaded, truth)]
-        deleted = 0
-        for marker in due:
-            try:
-                self._pending.delete(tenant, marker)
-            except StoreUnavailable:
-                self._meter.count("marker_left_behind")
-            else:
-                deleted += 1
-        return deleted
+
+@dataclass(frozen=True, slots=True)
+class _Swapped:
+    """The manifest's generation after a run, and what the run changed."""
+
+    generation: int
+    rows: int = 0
+    killed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,19 +217,21 @@ def _change(shown: Shown | None, read: Read) -> _Change:
     return _Change(add=True, kill=shown)
 
 
-def _killed(view: IndexView, shown: Iterable[Shown]) -> dict[str, Killed]:
+def _killed(shown: Iterable[Shown]) -> dict[str, Killed]:
     rows: defaultdict[str, list[Shown]] = defaultdict(list)
     for one in shown:
-        rows[one.entry.name].append(one)
-    segments = {listed.entry.name: listed.segment for listed in view.listed}
+        rows[one.listed.entry.name].append(one)
     return {
-        name: Killed(
-            rows=tuple(sorted(one.row for one in ones)),
-            documents=sum(not one.stub for one in ones),
-            length=sum(int(segments[name]["length"][one.row]) for one in ones),
-        )
-        for name, ones in rows.items()
+        name: killed_rows(ones[0].listed.segment, [one.row for one in ones]) for name, ones in rows.items()
     }
+
+
+def _flaws(tenant: str, truth: Mapping[str, Read]) -> tuple[Flaw, ...]:
+    return tuple(
+        Flaw(key_digest(keys.memory(tenant, memory_id)), read.etag or "", read.flaw)
+        for memory_id, read in truth.items()
+        if read.invalid
+    )
 
 
 def _dirty(loaded: _Loaded, named: frozenset[str]) -> list[str]:
@@ -233,8 +249,8 @@ def _shows(loaded: _Loaded, memory_id: str, revision: str) -> bool:
 def _is_due(marker: SeenMarker, loaded: _Loaded, truth: Mapping[str, Read]) -> bool:
     """Design, section 4: (a) shown for MARKER_LAG, or (b) older than MARKER_GRACE and the truth is what is shown."""
     shown = loaded.view.shown(marker.id)
-    since = shown.entry.listed_at if shown is not None else None
-    since = since if since is not None else loaded.manifest.stored_at
+    since = shown.listed.entry.listed_at if shown is not None else None
+    since = since if since is not None else loaded.standing.stored_at
     if since is not None and loaded.pending.at - since < MARKER_LAG:
         return False
     if shown is not None and shown.revision >= marker.revision:

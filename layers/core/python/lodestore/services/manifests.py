@@ -22,11 +22,13 @@ from lodestore.ports.object_store import (
     NotModified,
     ObjectStore,
     ObjectTooLarge,
+    StoreUnavailable,
     Unknown,
     Won,
 )
 
-MANIFEST_BYTES = 64 * 1_048_576
+# A manifest of ours is some kilobytes, whatever the tenant's size.
+MANIFEST_BYTES = 8 * 1_048_576
 _TENANTS_HELD = 1_000
 
 
@@ -64,8 +66,7 @@ class Manifests:
         try:
             answer = self._index.get(keys.manifest(tenant), known_etag=etag, max_bytes=MANIFEST_BYTES)
         except ObjectTooLarge:
-            self._meter.count("manifest_quarantined")
-            raise
+            return self._oversized(tenant)
         if isinstance(answer, NotModified) and held is not None:
             return LoadedManifest(held.manifest, held.etag, held.stored_at, answer.at, held.invalid)
         assert isinstance(answer, Found | Missing)
@@ -98,6 +99,15 @@ class Manifests:
             self._meter.count("manifest_quarantined")
             return LoadedManifest(None, answer.etag, answer.last_modified, answer.at, invalid=True)
         return LoadedManifest(manifest, answer.etag, answer.last_modified, answer.at)
+
+    def _oversized(self, tenant: str) -> LoadedManifest:
+        """What no manifest can be, as it stands: a listing has the ETag that a rebuild must name to replace it."""
+        self._meter.count("manifest_quarantined")
+        for page in self._index.list(keys.index_of(tenant), delimiter="/"):
+            for entry in page.entries:
+                if entry.key == keys.manifest(tenant):
+                    return LoadedManifest(None, entry.etag, entry.last_modified, page.at, invalid=True)
+        raise StoreUnavailable("the manifest was removed while it was read")
 
     def _hold(self, tenant: str, loaded: LoadedManifest) -> None:
         with self._lock:

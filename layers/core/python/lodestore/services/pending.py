@@ -6,13 +6,14 @@ Gives up: order between ids.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from datetime import datetime
 
 from lodestore.format import keys
 from lodestore.ports.meter import Meter
-from lodestore.ports.object_store import ObjectStore
+from lodestore.ports.object_store import ObjectStore, StoreUnavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,9 @@ class PendingList:
 class Pending:
     """The markers of all tenants."""
 
-    def __init__(self, index: ObjectStore, meter: Meter) -> None:
+    def __init__(self, index: ObjectStore, *, workers: Executor, meter: Meter) -> None:
         self._index = index
+        self._workers = workers
         self._meter = meter
 
     def list(self, tenant: str) -> PendingList:
@@ -61,6 +63,14 @@ class Pending:
         assert at is not None, "a listing has at least one page"
         return PendingList(tuple(markers), at)
 
-    def delete(self, tenant: str, marker: SeenMarker) -> None:
-        """Remove a marker. Raises StoreUnavailable."""
-        self._index.delete(keys.pending(tenant, marker.revision, marker.id))
+    def delete(self, tenant: str, markers: Iterable[SeenMarker]) -> int:
+        """Remove markers side by side; how many went. What fails is counted, and left to a later run."""
+        return sum(self._workers.map(lambda marker: self._delete(tenant, marker), markers))
+
+    def _delete(self, tenant: str, marker: SeenMarker) -> bool:
+        try:
+            self._index.delete(keys.pending(tenant, marker.revision, marker.id))
+        except StoreUnavailable:
+            self._meter.count("marker_left_behind")
+            return False
+        return True

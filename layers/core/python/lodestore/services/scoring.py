@@ -2,26 +2,28 @@
 
 Owns: which columns become signals. Guarantees: the same order however the corpus is cut into segments, ties by newest,
 then id; statistics are over what the caller may see now, filtered or not (P-TENANT).
-Gives up: cutting; the caller knows its floors.
+Gives up: cutting, the caller knows its floors; and order behind the best thousand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lodestore.domain.memory import HALF_LIFE_DAYS
-from lodestore.retrieval.fusion import Anchors, Fused, fuse
+from lodestore.retrieval.fusion import Anchors, fuse
 from lodestore.retrieval.query import QueryTerm
 from lodestore.retrieval.ranking import Floats, Signals, score
-from lodestore.retrieval.segment import TYPES
-from lodestore.retrieval.segment_search import Part, keyword_scores, vector_scores
+from lodestore.retrieval.segment import TYPES, Array
+from lodestore.retrieval.segment_search import Cosines, Part, keyword_scores, vector_scores
 from lodestore.services.columns import Masks, Place, holds_from
 from lodestore.services.tenant_view import TenantView
 
+# More than any answer shows; sorting all of a large tenant would cost more than finding them.
+ORDERED_MOST = 1_000
 _DAY_MILLISECONDS = 86_400_000
 _HALF_LIVES = np.array([HALF_LIFE_DAYS[kind] or np.inf for kind in TYPES])
 
@@ -37,24 +39,33 @@ class QueryVector:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
-    """Rows of several parts, one after the other."""
+    """Rows of several parts, one part after the other: `of_part[p]` are those of part p, ascending."""
 
-    part: NDArray[np.int64]
-    row: NDArray[np.int64]
+    of_part: tuple[NDArray[np.intp], ...]
 
     def __len__(self) -> int:
-        return len(self.row)
+        return sum(map(len, self.of_part))
 
-    def at(self, positions: NDArray[np.int64]) -> _Rows:
-        return _Rows(self.part[positions], self.row[positions])
+    def of(self, columns: Iterable[Array]) -> Array:
+        """The values of these rows in a column that is given part by part."""
+        return np.concatenate([column[rows] for column, rows in zip(columns, self.of_part, strict=True)])
+
+    def place(self, position: int) -> Place:
+        """Where the row at this position is."""
+        for part, rows in enumerate(self.of_part):
+            if position < len(rows):
+                return Place(part, int(rows[position]))
+            position -= len(rows)
+        raise IndexError(position)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
-    """Every admitted row that matches at all, best first; `scores` in [0, 1] descend."""
+    """Every admitted row that matches at all: the first ORDERED_MOST are the best, best first; scores in [0, 1]."""
 
     scores: Floats
     _rows: _Rows
+    _order: NDArray[np.intp]
     _parts: Mapping[str, Floats]
 
     def __len__(self) -> int:
@@ -62,14 +73,15 @@ class Ranking:
 
     def place(self, rank: int) -> Place:
         """Where the row of this rank (0: best) is."""
-        return Place(int(self._rows.part[rank]), int(self._rows.row[rank]))
+        return self._rows.place(int(self._order[rank]))
 
     def parts(self, rank: int) -> dict[str, float]:
         """What its score is made of."""
-        return {name: round(float(values[rank]), 4) for name, values in self._parts.items()}
+        position = self._order[rank]
+        return {name: round(float(values[position]), 4) for name, values in self._parts.items()}
 
 
-NOTHING_RANKED = Ranking(np.zeros(0), _Rows(np.zeros(0, np.int64), np.zeros(0, np.int64)), {})
+NOTHING_RANKED = Ranking(np.zeros(0), _Rows(()), np.zeros(0, np.intp), {})
 
 
 def rank(
@@ -84,73 +96,85 @@ def rank(
     live       rows that the caller may see now: term statistics are theirs
     admitted   those of them that pass the filters
     """
-    rows = _rows(admitted)
-    if not len(rows) or (not terms and vector is None):
+    if not any(mask.any() for mask in admitted) or (not terms and vector is None):
         return NOTHING_RANKED
     parts = [Part(part.segment, mask) for part, mask in zip(view.parts, live, strict=True)]
-    fused = _fused(parts, rows, terms, vector)
-    matching = np.flatnonzero(fused.relevance > 0)
-    signals = _signals(view, rows.at(matching), fused.relevance[matching])
+    keywords = keyword_scores(terms, parts)
+    cosines = None if vector is None else _cosines(parts, vector)
+    anchors = Anchors(0, 1) if vector is None else vector.anchors
+    rows = _matching(admitted, keywords.rows, cosines, anchors)
+    if not len(rows):
+        return NOTHING_RANKED
+    share = rows.of(keywords.rows) / (keywords.ideal or 1.0)
+    fused = fuse(share, None if cosines is None else rows.of(cosines).astype(np.float64), anchors)
+    signals = _signals(view, rows, fused.relevance)
     scores = score(signals)
-    order = _order(view, rows.at(matching), scores)
+    order = _order(view, rows, scores)
     explained = {
-        "keywords": fused.keyword[matching],
-        "vectors": fused.vector[matching],
+        "keywords": fused.keyword,
+        "vectors": fused.vector,
         "relevance": signals.relevance,
         "importance": signals.importance,
         "recency": signals.recency(),
     }
-    return Ranking(
-        scores[order], rows.at(matching[order]), {name: values[order] for name, values in explained.items()}
+    return Ranking(scores[order], rows, order, explained)
+
+
+def _cosines(parts: Sequence[Part], vector: QueryVector) -> tuple[Cosines, ...]:
+    """The cosine of each row, NaN where it has no vector of the query's model."""
+    found = vector_scores(vector.vector, vector.model, parts)
+    return tuple(
+        np.full(len(part.segment), np.nan, np.float32) if cosines is None else cosines
+        for part, cosines in zip(parts, found, strict=True)
     )
 
 
-def _rows(admitted: Masks) -> _Rows:
-    found = [np.flatnonzero(mask) for mask in admitted]
-    parts = [np.full(len(rows), number) for number, rows in enumerate(found)]
-    if not found:
-        return _Rows(np.zeros(0, np.int64), np.zeros(0, np.int64))
-    return _Rows(np.concatenate(parts), np.concatenate(found))
-
-
-def _fused(parts: list[Part], rows: _Rows, terms: tuple[QueryTerm, ...], vector: QueryVector | None) -> Fused:
-    keywords = keyword_scores(terms, parts)
-    ideal = keywords.ideal or 1.0
-    share = _gathered([scores / ideal for scores in keywords.rows], rows)
-    if vector is None:
-        return fuse(share, None, Anchors(0, 1))
-    cosines = vector_scores(vector.vector, vector.model, parts)
-    filled = [
-        np.full(len(part.segment), np.nan) if found is None else found
-        for part, found in zip(parts, cosines, strict=True)
-    ]
-    return fuse(share, _gathered(filled, rows), vector.anchors)
-
-
-def _gathered(by_part: list[Floats], rows: _Rows) -> Floats:
-    values = np.zeros(len(rows))
-    for number, scores in enumerate(by_part):
-        chosen = rows.part == number
-        values[chosen] = scores[rows.row[chosen]]
-    return values
+def _matching(
+    admitted: Masks, keywords: tuple[Floats, ...], cosines: tuple[Cosines, ...] | None, anchors: Anchors
+) -> _Rows:
+    """The admitted rows that either leg has evidence for: exactly those whose relevance is above 0."""
+    found = [scores > 0 for scores in keywords]
+    if cosines is not None:
+        # Compared as float64, as `fuse` computes with it.
+        floor = np.float64(anchors.unrelated)
+        found = [by_words | (cosine > floor) for by_words, cosine in zip(found, cosines, strict=True)]
+    return _Rows(tuple(np.flatnonzero(mask & one) for mask, one in zip(admitted, found, strict=True)))
 
 
 def _signals(view: TenantView, rows: _Rows, relevance: Floats) -> Signals:
-    times = _gathered([holds_from(part.segment).astype(np.float64) for part in view.parts], rows)
+    segments = [part.segment for part in view.parts]
+    since = [holds_from(segment, chosen) for segment, chosen in zip(segments, rows.of_part, strict=True)]
+    times = np.concatenate(since).astype(np.float64)
     return Signals(
         relevance=relevance,
-        importance=_gathered([part.segment["importance"].astype(np.float64) for part in view.parts], rows),
-        age_days=(times.max(initial=-np.inf) - times) / _DAY_MILLISECONDS,
-        half_life=_gathered([_HALF_LIVES[part.segment["type"]] for part in view.parts], rows),
+        importance=rows.of(segment["importance"] for segment in segments).astype(np.float64),
+        age_days=(times.max() - times) / _DAY_MILLISECONDS,
+        half_life=_HALF_LIVES[rows.of(segment["type"] for segment in segments)],
     )
 
 
-def _order(view: TenantView, rows: _Rows, scores: Floats) -> NDArray[np.int64]:
-    """Best first; equal scores newest first, then by the hash of the id, whatever the cut into segments."""
-    created = np.zeros(len(rows), np.int64)
-    hashes = np.zeros(len(rows), np.uint64)
-    for number, part in enumerate(view.parts):
-        chosen = rows.part == number
-        created[chosen] = part.segment["created"][rows.row[chosen]]
-        hashes[chosen] = part.segment["id_hash"][rows.row[chosen]]
-    return np.lexsort((hashes, -created, -np.round(scores, 9)))
+def _order(view: TenantView, rows: _Rows, scores: Floats) -> NDArray[np.intp]:
+    """The best ORDERED_MOST in order, the others after them: equal scores newest first, then by the hash of the id."""
+    created = rows.of(part.segment["created"] for part in view.parts)
+    hashes = rows.of(part.segment["id_hash"] for part in view.parts)
+    keys = (-np.round(scores, 9), -created, hashes)
+    best = _least(keys, ORDERED_MOST)
+    others = np.ones(len(scores), np.bool_)
+    others[best] = False
+    order = np.lexsort([key[best] for key in reversed(keys)])
+    return np.concatenate([best[order], np.flatnonzero(others)])
+
+
+def _least(keys: Sequence[Array], most: int) -> NDArray[np.intp]:
+    """The positions of the `most` least by the first key, ties by the next; all, where there are not more."""
+    sure: list[NDArray[np.intp]] = []
+    tied = np.arange(len(keys[0]))
+    for key in keys:
+        left = most - sum(map(len, sure))
+        if len(tied) <= left:
+            break
+        values = key[tied]
+        last = np.partition(values, left - 1)[left - 1]
+        sure.append(tied[values < last])
+        tied = tied[values == last]
+    return np.concatenate([*sure, tied])

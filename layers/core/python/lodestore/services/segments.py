@@ -11,7 +11,10 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable
 from concurrent.futures import Executor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
+from lodestore.domain.manifest import SegmentEntry
 from lodestore.domain.revision import RANDOM_BYTES, next_revision
 from lodestore.format import keys
 from lodestore.ports.clock import Clock, Entropy
@@ -22,7 +25,17 @@ from lodestore.retrieval.segment_format import InvalidSegment, decode_segment, e
 
 SEGMENT_BYTES = 1 << 30
 BYTES_HELD = 1 << 30
+# A segment that waited longer to be listed is not listed any more: collection may be about to delete it.
+LISTABLE_FOR = timedelta(minutes=30)
 _TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A segment as written: what lists it in a manifest, and the store's clock when it was there."""
+
+    entry: SegmentEntry
+    at: datetime
 
 
 class Segments:
@@ -55,15 +68,16 @@ class Segments:
         read = self._workers.map(lambda name: self._read(tenant, name), missing)
         return held | dict(zip(missing, read, strict=True))
 
-    def write(self, tenant: str, segment: Segment) -> tuple[str, int]:
-        """Write a new segment; its name and size in bytes. Raises StoreUnavailable."""
+    def write(self, tenant: str, segment: Segment) -> Written:
+        """Write a new segment. Raises StoreUnavailable."""
         body = encode_segment(segment)
         for _ in range(_TRIES):
             name = next_revision(self._clock.now(), None, self._entropy.token(RANDOM_BYTES))
             # One whose answer was lost is listed by nobody; collection removes it.
-            if isinstance(self._index.create(keys.segment(tenant, name), body), Won):
+            outcome = self._index.create(keys.segment(tenant, name), body)
+            if isinstance(outcome, Won):
                 self._hold(tenant, name, segment, len(body))
-                return name, len(body)
+                return Written(_entry(name, segment, len(body)), outcome.at)
         raise StoreUnavailable("a segment could not be written")
 
     def _read(self, tenant: str, name: str) -> Segment | None:
@@ -91,3 +105,14 @@ class Segments:
             self._held[tenant, name] = (segment, size)
             while len(self._held) > 1 and sum(size for _, size in self._held.values()) > self._bytes_held:
                 self._held.popitem(last=False)
+
+
+def _entry(name: str, segment: Segment, size: int) -> SegmentEntry:
+    return SegmentEntry(
+        name=name,
+        rows=len(segment),
+        documents=len(segment) - int(segment["stub"].sum()),
+        length=int(segment["length"].sum()),
+        size=size,
+        vectors=segment.vectors,
+    )

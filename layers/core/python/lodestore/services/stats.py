@@ -24,13 +24,13 @@ from lodestore.services.tenant_view import TenantView, TenantViews
 
 
 class Stats:
-    """The tool `memory_stats`. `embeds`: whether this process has an embedder, so that missing vectors are missed."""
+    """The tool `memory_stats`. `model`: whose vectors are missed where they are missing; None: nobody's."""
 
-    def __init__(self, views: TenantViews, counts: Counts, clock: Clock, *, embeds: bool) -> None:
+    def __init__(self, views: TenantViews, counts: Counts, clock: Clock, *, model: str | None) -> None:
         self._views = views
         self._counts = counts
         self._clock = clock
-        self._embeds = embeds
+        self._model = model
 
     def __call__(self, caller: Caller, given: Mapping[str, object]) -> dict[str, object]:
         """The interface's answer. Raises InvalidArgument, Unavailable."""
@@ -51,7 +51,7 @@ class Stats:
             "superseded": columns.count(columns.both(standing, superseded)),
             "expired": columns.count(columns.both(visible, expired)),
             "pending": len(view.pending & ids),
-            "embeddings_missing": _without_vectors(view, active) if self._embeds else 0,
+            "embeddings_missing": self._missing(view, active),
             "index": _index(view, caller, now),
             "counters": {
                 "recalls": sum(tally.recalls for tally in tallies),
@@ -61,21 +61,17 @@ class Stats:
             "limits": limits_shown(),
         }
 
+    def _missing(self, view: TenantView, active: columns.Masks) -> int:
+        if self._model is None:
+            return 0
+        return columns.count(columns.both(active, columns.without_vectors(view, self._model)))
+
 
 def _by_type(view: TenantView, active: columns.Masks) -> dict[str, int]:
     counted = np.zeros(len(TYPES), np.int64)
     for part, mask in zip(view.parts, active, strict=True):
         counted += np.bincount(part.segment["type"][mask], minlength=len(TYPES))
     return {str(kind): int(count) for kind, count in zip(TYPES, counted, strict=True) if count}
-
-
-def _without_vectors(view: TenantView, active: columns.Masks) -> int:
-    missing = 0
-    for part, mask in zip(view.parts, active, strict=True):
-        having = np.zeros(len(part.segment), np.bool_)
-        having[part.segment["vector_row"]] = True
-        missing += int((mask & ~having).sum())
-    return missing
 
 
 def _index(view: TenantView, caller: Caller, now: datetime) -> dict[str, object]:

@@ -9,6 +9,7 @@ Gives up: a tail longer than the caller's limit; the newest of it are read, and 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -33,6 +34,8 @@ from lodestore.services.segments import Segments
 from lodestore.services.truth import Read, Truth
 
 _TRIES = 3
+# Each holds its segments in memory.
+_TENANTS_RESOLVED = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +99,8 @@ class TenantViews:
         self._workers = workers
         self._meter = meter
         self._model = model
+        self._resolved: dict[str, tuple[Manifest, IndexView]] = {}
+        self._lock = threading.Lock()
 
     def load(self, tenant: str, *, tail_limit: int | None = None) -> TenantView:
         """The view of this moment. Raises Unavailable: half a view is no answer."""
@@ -137,7 +142,19 @@ class TenantViews:
     def _index_view(self, tenant: str, manifest: Manifest | None) -> IndexView:
         if manifest is None:
             return EMPTY
-        return resolve(manifest, self._segments.load(tenant, manifest.names))
+        with self._lock:
+            last = self._resolved.get(tenant)
+        # The very same manifest came again: its segments are immutable, and so is what they show.
+        if last is not None and last[0] is manifest:
+            return last[1]
+        view = resolve(manifest, self._segments.load(tenant, manifest.names))
+        if not view.missing:
+            with self._lock:
+                self._resolved.pop(tenant, None)
+                self._resolved[tenant] = (manifest, view)
+                while len(self._resolved) > _TENANTS_RESOLVED:
+                    self._resolved.pop(next(iter(self._resolved)))
+        return view
 
     def _overlay(self, tenant: str, index: IndexView, pending: PendingList, limit: int | None) -> _Overlay:
         highest = pending.highest()

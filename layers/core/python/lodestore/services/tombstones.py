@@ -23,6 +23,25 @@ class Tombstones:
         self._state = state
         self._meter = meter
 
+    def ids(self, tenant: str) -> frozenset[str]:
+        """The ids that have a copy. Raises StoreUnavailable."""
+        found = (
+            keys.parse_tombstone(entry.key)
+            for page in self._state.list(keys.tombstones_of(tenant))
+            for entry in page.entries
+        )
+        return frozenset(name.id for name in found if name is not None)
+
+    def read(self, tenant: str, memory_id: str) -> Stub | None:
+        """The copy; None where there is none, or what is there is no stub. Raises StoreUnavailable."""
+        try:
+            found = self._state.get(keys.tombstone(tenant, memory_id), max_bytes=limits.OBJECT_BYTES)
+            record = decode_record(found.body, tenant, memory_id) if isinstance(found, Found) else None
+        except (InvalidRecord, ObjectTooLarge):
+            self._meter.count("tombstone_quarantined")
+            return None
+        return record if isinstance(record, Stub) else None
+
     def copy(self, stub: Stub) -> None:
         """Write the stub's copy by compare-and-swap. Never raises: a copy that fails is counted, and swept later."""
         key, body = keys.tombstone(stub.tenant, stub.id), encode_record(stub)

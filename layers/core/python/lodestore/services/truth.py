@@ -6,7 +6,7 @@ record for its key is quarantined and counted, never taken for absent. Gives up:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
@@ -20,10 +20,14 @@ from lodestore.ports.object_store import Found, NotModified, ObjectStore, Object
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What stands at an id's key. `record` None with an ETag: it is no record; without: nothing stands there."""
+    """What stands at an id's key. `record` None with an ETag: it is no record; without: nothing stands there.
+
+    flaw   why it is no record; "" where it is one or nothing stands there
+    """
 
     record: Record | None
     etag: str | None
+    flaw: str = ""
 
     @property
     def invalid(self) -> bool:
@@ -62,25 +66,23 @@ class Truth:
             )
         except ObjectTooLarge:
             self._meter.count("record_quarantined")
-            return Read(None, "too large")
+            return Read(None, "too large", "larger than any record")
         if isinstance(found, NotModified) and known is not None:
             return known
         if not isinstance(found, Found):
             return Read(None, None)
         try:
             return Read(decode_record(found.body, tenant, memory_id), found.etag)
-        except InvalidRecord:
+        except InvalidRecord as why:
             self._meter.count("record_quarantined")
-            return Read(None, found.etag)
+            return Read(None, found.etag, str(why))
 
-    def listed(self, tenant: str) -> dict[str, str]:
-        """Id to ETag of everything under the tenant's memories. Raises StoreUnavailable."""
-        listed: dict[str, str] = {}
+    def ids(self, tenant: str) -> Iterator[str]:
+        """The id of everything under the tenant's memories, page by page. Raises StoreUnavailable."""
         for page in self._state.list(keys.memories_of(tenant)):
             for entry in page.entries:
                 name = keys.parse_memory(entry.key)
                 if name is None:
                     self._meter.count("foreign_object_skipped")
                 else:
-                    listed[name.id] = entry.etag
-        return listed
+                    yield name.id

@@ -1,0 +1,95 @@
+"""A scheduled run: the tenants that have something to do, one after the other, while there is time.
+
+Owns: which tenants are looked at, and the time-box. Guarantees: one tenant's failure does not stop another's upkeep;
+what was not reached, failed or was cut is said (P-SILENT-NEVER). A note of a tenant is removed only after its upkeep
+was whole.
+Gives up: order between tenants, and work on several at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lodestore.format import keys
+from lodestore.ports.clock import Clock
+from lodestore.ports.object_store import ObjectStore
+from lodestore.services.backlog import tenants_below
+from lodestore.services.due import Due
+from lodestore.services.upkeep import FAILURES, Upkeep, Upkept
+
+TENANTS_MOST = 10_000
+# A third of the longest time that a function has, so that the step under way can end.
+SECONDS = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A tenant whose upkeep failed, and how; no text of an exception."""
+
+    tenant: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatched:
+    """What a run did, tenant by tenant.
+
+    left       tenants for which there was no time
+    complete   False: more than 10,000 tenants had something to do, and the rest was not looked at
+    """
+
+    done: tuple[tuple[str, Upkept], ...]
+    failed: tuple[Failure, ...]
+    left: int
+    complete: bool
+
+
+class Dispatch:
+    """The dispatcher of one deployment."""
+
+    def __init__(
+        self, state: ObjectStore, index: ObjectStore, upkeep: Upkeep, due: Due, clock: Clock
+    ) -> None:
+        self._state = state
+        self._index = index
+        self._upkeep = upkeep
+        self._due = due
+        self._clock = clock
+
+    def run(self, *, everyone: bool = False, seconds: float = SECONDS) -> Dispatched:
+        """Look after every tenant with markers or a passed note; with `everyone`, after each one that has memories.
+
+        Raises StoreUnavailable where not even a listing is answered.
+        """
+        begun = self._clock.elapsed()
+
+        def going() -> bool:
+            return self._clock.elapsed() - begun < seconds
+
+        passed = self._due.passed()
+        tenants, complete = self._tenants(passed, everyone=everyone)
+        done: list[tuple[str, Upkept]] = []
+        failed: list[Failure] = []
+        for number, tenant in enumerate(tenants):
+            if not going():
+                return Dispatched(tuple(done), tuple(failed), len(tenants) - number, complete)
+            try:
+                upkept = self._upkeep.run(tenant, going=going)
+            except FAILURES as error:
+                failed.append(Failure(tenant, type(error).__name__))
+                continue
+            done.append((tenant, upkept))
+            if upkept.collected is not None and not upkept.merge_failed:
+                self._due.done(passed.get(tenant, ()))
+        return Dispatched(tuple(done), tuple(failed), 0, complete)
+
+    def _tenants(self, passed: Iterable[str], *, everyone: bool) -> tuple[list[str], bool]:
+        found = dict.fromkeys(passed)
+        sources = [(self._index, keys.PENDING), (self._index, keys.INDEX), (self._state, keys.MEMORIES)]
+        for store, prefix in sources if everyone else sources[:1]:
+            for tenant in tenants_below(store, prefix):
+                found[tenant] = None
+                if len(found) > TENANTS_MOST:
+                    return sorted(found)[:TENANTS_MOST], False
+        return sorted(found), True

@@ -1,0 +1,179 @@
+"""The upkeep of one tenant's index: index what is dirty, rebuild what can't be added to, merge, collect.
+
+Owns: the order of these steps, and what of them an event's run does and what a scheduled one. Guarantees: a step that
+fails leaves the index as it was or as another run made it; what was indexed is not reported as failed because a merge
+was. Whoever retires segments notes the tenant, so that the hour is not missed in which they may be deleted.
+Gives up: the other steps of maintenance, which work on the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from itertools import islice
+from typing import Final
+
+from lodestore.domain.manifest import UNLISTED_FOR
+from lodestore.errors import Unavailable
+from lodestore.ports.clock import Clock
+from lodestore.ports.meter import Meter
+from lodestore.ports.object_store import StoreUnavailable
+from lodestore.services.collection import Collected, Collection
+from lodestore.services.due import Due
+from lodestore.services.indexing import (
+    FLAWS_SHOWN,
+    RUN_IDS,
+    Contended,
+    Flaw,
+    Indexed,
+    Indexing,
+    NeedsRebuild,
+)
+from lodestore.services.merge_plan import ROWS_MOST, SMALL_ROWS
+from lodestore.services.merging import Merging
+from lodestore.services.rebuilding import Rebuilding, Rebuilt
+
+RUNS_MOST = 64
+MERGES_MOST = 64
+# What a step may end in that another run may not.
+FAILURES: Final = (StoreUnavailable, Unavailable, Contended, NeedsRebuild)
+_DUE_AFTER = UNLISTED_FOR + timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upkept:
+    """What was done for one tenant.
+
+    pending   markers that were there at first; `left`: ids that are still dirty, for which there was no time
+    read      ids whose truth was read; `invalid` of them are no records, `flaws` shows the first 20 of these
+    rebuilt   None: no rebuild was needed
+    merges    of segments; `merge_failed`: the last one could not be made
+    collected None: that was not looked at
+    """
+
+    pending: int = 0
+    read: int = 0
+    rows: int = 0
+    killed: int = 0
+    invalid: int = 0
+    flaws: tuple[Flaw, ...] = ()
+    markers_deleted: int = 0
+    left: int = 0
+    rebuilt: Rebuilt | None = None
+    merges: int = 0
+    merge_failed: bool = False
+    collected: Collected | None = None
+
+
+Going = Callable[[], bool]
+
+
+def _always() -> bool:
+    return True
+
+
+class Upkeep:
+    """The upkeep of all tenants' indexes."""
+
+    def __init__(
+        self,
+        indexing: Indexing,
+        rebuilding: Rebuilding,
+        merging: Merging,
+        collection: Collection,
+        due: Due,
+        *,
+        clock: Clock,
+        meter: Meter,
+    ) -> None:
+        self._indexing = indexing
+        self._rebuilding = rebuilding
+        self._merging = merging
+        self._collection = collection
+        self._due = due
+        self._clock = clock
+        self._meter = meter
+
+    def index(self, tenant: str, named: Iterable[str] = (), *, going: Going = _always) -> Upkept:
+        """Index what events named and what has markers, then merge what is small. Raises what FAILURES lists.
+
+        going   asked between steps whether there is time for another
+        """
+        done = self._index(tenant, named, going)
+        return self._merge(tenant, done, SMALL_ROWS, going)
+
+    def run(self, tenant: str, *, going: Going = _always) -> Upkept:
+        """All steps. Raises what FAILURES lists; what was done by then stands."""
+        done = self._merge(tenant, self._index(tenant, (), going), ROWS_MOST, going)
+        if not going():
+            return done
+        collected = self._collection.run(tenant)
+        if collected.waiting or collected.left:
+            self._due.note(tenant, self._clock.now() + _DUE_AFTER)
+        return replace(done, collected=collected)
+
+    def _index(self, tenant: str, named: Iterable[str], going: Going) -> Upkept:
+        done = Upkept()
+        for number, ids in enumerate(_batches(named)):
+            if number and not going():
+                # Never a word about these ids is lost: their event is repeated.
+                raise Contended
+            indexed, rebuilt = self._index_once(tenant, ids)
+            done = _added(done, indexed, rebuilt)
+        for _ in range(RUNS_MOST):
+            if not done.left or not going():
+                break
+            done = _added(done, *self._index_once(tenant, ()))
+        return done
+
+    def _index_once(self, tenant: str, ids: tuple[str, ...]) -> tuple[Indexed | None, Rebuilt | None]:
+        """One run; where that can't be, after a rebuild. No run where there is nothing to index at all."""
+        try:
+            return self._indexing.run(tenant, ids, begin=False), None
+        except NeedsRebuild:
+            rebuilt = self._rebuilding.run(tenant)
+        if rebuilt.retired:
+            self._due.note(tenant, self._clock.now() + _DUE_AFTER)
+        return self._indexing.run(tenant, ids, begin=False) if rebuilt.generation else None, rebuilt
+
+    def _merge(self, tenant: str, done: Upkept, most_rows: int, going: Going) -> Upkept:
+        merges, failed = 0, False
+        try:
+            while merges < MERGES_MOST and going() and self._merging.step(tenant, most_rows) is not None:
+                merges += 1
+        except NeedsRebuild:
+            # Nothing to merge where nothing is; anything else the next run finds and rebuilds.
+            failed = done.rebuilt is None or done.rebuilt.generation > 0
+        except FAILURES:
+            failed = True
+        if failed:
+            self._meter.count("merge_failed")
+        if merges:
+            self._due.note(tenant, self._clock.now() + _DUE_AFTER)
+        return replace(done, merges=merges, merge_failed=failed)
+
+
+def _batches(named: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """The ids, as many at a time as one run takes; one empty batch where there are none."""
+    ids = iter(dict.fromkeys(named))
+    yield tuple(islice(ids, RUN_IDS))
+    while together := tuple(islice(ids, RUN_IDS)):
+        yield together
+
+
+def _added(done: Upkept, indexed: Indexed | None, rebuilt: Rebuilt | None) -> Upkept:
+    if indexed is None:
+        return replace(done, rebuilt=rebuilt, left=0)
+    return replace(
+        done,
+        pending=done.pending or indexed.pending,
+        read=done.read + indexed.read,
+        rows=done.rows + indexed.rows,
+        killed=done.killed + indexed.killed,
+        invalid=done.invalid + indexed.invalid,
+        flaws=(*done.flaws, *indexed.flaws)[:FLAWS_SHOWN],
+        markers_deleted=done.markers_deleted + indexed.markers_deleted,
+        left=indexed.left,
+        rebuilt=rebuilt or done.rebuilt,
+    )

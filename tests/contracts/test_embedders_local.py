@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -187,3 +188,10 @@ def test_a_runtime_that_is_not_installed_is_said_in_one_line(monkeypatch: pytest
     assert connect(Embeddings.LOCAL) == Unavailable(
         "the local model is not installed: no_such_runtime is not installed"
     )
+
+
+def test_a_process_that_embeds_leaves_nothing_in_the_temporary_folder(tmp_path: Path) -> None:
+    local()
+    program = "from lodestore.adapters.onnx_embedder import connect_local; connect_local().query('a walrus')"
+    subprocess.run([sys.executable, "-c", program], env={**os.environ, "TMPDIR": str(tmp_path)}, check=True)
+    assert list(tmp_path.iterdir()) == []

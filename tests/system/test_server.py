@@ -95,11 +95,23 @@ def test_the_official_client_lists_tools_remembers_and_recalls_over_stdio_beside
     assert [hit["content"] for hit in seen["hits"]] == hits
 
 
-def test_health_needs_no_key_and_says_that_recall_goes_by_words(server: ChildServer) -> None:
-    health = httpx2.get(server.url.replace("/mcp", "/health"), trust_env=False)
-    assert health.status_code == 200
-    assert health.json()["status"] == "ok"
-    assert health.json()["embeddings"].startswith("none (keyword-only")
+def test_health_needs_no_key_and_says_what_embeds(server: ChildServer, tmp_path: Path) -> None:
+    with child_server(variables(tmp_path, EMBEDDINGS="none")) as plain:
+        for url, embeddings in ((server.url, "all-MiniLM-L6-v2/int8"), (plain.url, "none (keyword-only")):
+            health = httpx2.get(url.replace("/mcp", "/health"), trust_env=False)
+            assert health.status_code == 200
+            assert health.json()["status"] == "ok"
+            assert health.json()["embeddings"].startswith(embeddings)
+
+
+def test_a_paraphrase_that_shares_no_word_is_found_by_the_default(server: ChildServer) -> None:
+    async def ask() -> Answer:
+        async with http_client(server.url) as client:
+            await call_tool(client, "remember", content="Jon must never eat peanuts")
+            return await call_tool(client, "recall", query="who has a nut allergy")
+
+    hits = asyncio.run(ask())["hits"]
+    assert hits[0]["content"] == "Jon must never eat peanuts"
 
 
 @pytest.mark.promise("P-UNTRUSTED")

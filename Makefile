@@ -51,6 +51,10 @@ demo: $(RUN) $(EMBED) ## Remember, recall, update and forget in a fresh folder, 
 key: $(RUN) ## Print a new API key: make key TENANT=acme ROLE=reader|writer|admin
 	@exec $(BIN)/lodestore key
 
+.PHONY: rebuild
+rebuild: $(RUN) ## Build a tenant's index anew from its memories: make rebuild TENANT=acme [DRY_RUN=1]
+	@exec $(BIN)/lodestore rebuild
+
 ##@ Develop
 
 .PHONY: test

@@ -1,4 +1,4 @@
-"""The command `lodestore`: serve, stdio, key, limits, demo.
+"""The command `lodestore`: serve, stdio, key, rebuild, limits, demo.
 
 Owns: arguments and the exit code. Guarantees: what is wrong with settings, an address or the store is one
 line on standard error and exit code 1; wrong usage is exit code 2; standard output holds what the command is
@@ -9,9 +9,12 @@ cloud.
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from lodestore.bootstrap import environment
 from lodestore.domain.caller import Role
@@ -19,6 +22,9 @@ from lodestore.domain.limits import limits_table
 from lodestore.errors import LodestoreError, SettingsError
 from lodestore.ports.object_store import StoreUnavailable
 from lodestore.settings import TENANT_PATTERN, is_tenant, parse_settings
+
+if TYPE_CHECKING:
+    from lodestore.services.rebuilding import Rebuilt
 
 Variables = Mapping[str, str]
 
@@ -96,6 +102,13 @@ def _parser() -> argparse.ArgumentParser:
     key.add_argument("--role", choices=[str(role) for role in Role], help="what it may do (default: ROLE)")
     key.set_defaults(run=_key)
 
+    rebuild = commands.add_parser("rebuild", help="build a tenant's index anew from its memories")
+    rebuild.add_argument("tenant", nargs="?", help="the tenant (default: TENANT)")
+    rebuild.add_argument(
+        "--dry-run", action="store_true", help="read and count, change nothing (or DRY_RUN=1)"
+    )
+    rebuild.set_defaults(run=_rebuild)
+
     limits = commands.add_parser("limits", help="print the limits as docs/limits.md has them")
     limits.set_defaults(run=_limits)
 
@@ -143,6 +156,28 @@ def _key(chosen: argparse.Namespace, variables: Variables) -> None:
     # Several tenants are no default tenant; TENANT means something else here.
     lodestore = build({**variables, "TENANT": ""})
     print(lodestore.access.issue_key(tenants, Role(role)))
+
+
+def _rebuild(chosen: argparse.Namespace, variables: Variables) -> None:
+    from lodestore.bootstrap import build
+    from lodestore.services.indexing import Contended
+
+    tenant = chosen.tenant or variables.get("TENANT", "")
+    if not is_tenant(tenant):
+        raise Refused(
+            f"which tenant? make rebuild TENANT=acme; it must match {TENANT_PATTERN}, not {tenant!r}"
+        )
+    dry_run = chosen.dry_run or variables.get("DRY_RUN", "") not in ("", "0")
+    lodestore = build({**variables, "TENANT": ""})
+    try:
+        rebuilt = lodestore.rebuilding.run(tenant, dry_run=dry_run, progress=_rebuild_progress)
+    except Contended:
+        raise Refused("other runs changed the index at every try; nothing is lost, run it again") from None
+    print(json.dumps({"tenant": tenant, **asdict(rebuilt)}))
+
+
+def _rebuild_progress(rebuilt: Rebuilt) -> None:
+    print(f"lodestore: {rebuilt.objects:,} objects read", file=sys.stderr, flush=True)
 
 
 def _limits(_chosen: argparse.Namespace, _variables: Variables) -> None:

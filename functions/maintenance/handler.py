@@ -28,8 +28,8 @@ from lodestore.services.upkeep import Upkept
 SERVICE = "maintenance"
 DISPATCH = "dispatch"
 ALL = "all"
-STEPS = ("index", "merge", "collect_garbage", "report")
-STEPS_TO_COME = ("sweep", "embed", "expire", "prune", "consolidate", "purge", "fold_counts")
+STEPS = ("index", "embed", "merge", "collect_garbage", "report")
+STEPS_TO_COME = ("sweep", "expire", "prune", "consolidate", "purge", "fold_counts")
 FAILURES_LOGGED = 20
 
 # Set by the Lambda runtime and by nothing else.
@@ -120,6 +120,8 @@ def _counts(upkept: Upkept) -> Mapping[str, int]:
         "invalid": upkept.invalid,
         "markers_deleted": upkept.markers_deleted,
         "left": upkept.left,
+        "embedded": upkept.backfilled.filled,
+        "embeddings_left": upkept.backfilled.left,
         "merges": upkept.merges,
         "deleted": upkept.collected.deleted if upkept.collected is not None else 0,
     }

@@ -11,7 +11,7 @@ import pytest
 
 from lodestore.errors import InvalidArgument
 from lodestore.ports.object_store import StoreUnavailable
-from lodestore.services import backlog
+from lodestore.services import dispatch
 from maintenance.handler import Maintenance
 from tests.faults.hostile_store import Fault, on
 from tests.services.world import World
@@ -36,50 +36,57 @@ def maintenance(world: World, log: io.StringIO) -> Maintenance:
     return Maintenance(world.instance().lodestore, log)
 
 
-def test_the_report_counts_what_waits_for_each_tenant(world: World, maintenance: Maintenance) -> None:
+def test_the_report_says_what_was_done_for_each_tenant(world: World, maintenance: Maintenance) -> None:
     acme, corp = world.instance("acme"), world.instance("acme-corp")
     first = acme.stored("Nora leads QA")
     acme.call("forget", id=first)
     corp.stored("The office is in Oslo")
     report = json.loads(json.dumps(maintenance(DISPATCH)))
-    assert report["tenants"] == [
-        {"tenant": "acme", "pending": 2, "complete": True},
-        {"tenant": "acme-corp", "pending": 1, "complete": True},
+    assert [(done["tenant"], done["pending"]) for done in report["tenants"]] == [
+        ("acme", 2),
+        ("acme-corp", 1),
     ]
-    assert (report["pending"], report["complete"]) == (3, True)
+    assert (report["complete"], report["tenants_left"], report["failed"]) == (True, 0, [])
     assert report["at"] == "2026-03-09T01:30:00.000Z"
+    assert corp.call("memory_stats")["pending"] == 0
+    assert corp.hits("office") == ["The office is in Oslo"]
 
 
 def test_the_report_says_which_steps_there_are_and_which_not_yet(maintenance: Maintenance) -> None:
     report = maintenance(DISPATCH)
-    assert report["steps_done"] == ["report"]
+    assert report["steps_done"] == ["index", "embed", "merge", "collect_garbage", "report"]
     assert "consolidate" in str(report["steps_not_in_this_version"])
 
 
-def test_a_run_changes_nothing(world: World, maintenance: Maintenance) -> None:
+@pytest.mark.promise("P-TRUTH")
+def test_a_run_changes_nothing_of_the_truth(world: World, maintenance: Maintenance) -> None:
     world.instance("acme").stored("Nora leads QA")
     world.state.reset()
-    world.index.reset()
     maintenance(DISPATCH)
-    assert world.state.requests == ()
-    assert not [request for request in world.index.requests if request.writes]
+    assert not [request for request in world.state.requests if request.writes]
 
 
-@pytest.mark.promise("P-BOUNDED")
-@pytest.mark.promise("P-SILENT-NEVER")
-def test_counts_beyond_the_limits_are_cut_and_said_to_be(
+@pytest.mark.promise("P-BOUNDED", "P-SILENT-NEVER")
+def test_more_tenants_than_a_run_looks_at_are_said_to_be_left(
     world: World, maintenance: Maintenance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for tenant in ("acme", "bolt", "cask"):
-        for number in range(3):
-            world.instance(tenant).stored(f"statement {number}")
-    monkeypatch.setattr(backlog, "MARKERS_MOST", 2)
-    monkeypatch.setattr(backlog, "TENANTS_MOST", 2)
+        world.instance(tenant).stored("a statement")
+    monkeypatch.setattr(dispatch, "TENANTS_MOST", 2)
     report = maintenance(DISPATCH)
-    assert report["tenants"] == [
-        {"tenant": "acme", "pending": 2, "complete": False},
-        {"tenant": "bolt", "pending": 2, "complete": False},
-    ]
+    assert isinstance(report["tenants"], list)
+    assert [done["tenant"] for done in report["tenants"]] == ["acme", "bolt"]
+    assert report["complete"] is False
+
+
+@pytest.mark.promise("P-SILENT-NEVER")
+def test_a_tenant_that_fails_is_named_and_stops_no_other(world: World, maintenance: Maintenance) -> None:
+    world.instance("acme").stored("Nora leads QA")
+    world.instance("bolt").stored("The office is in Oslo")
+    world.index.inject(on(Fault.UNAVAILABLE, "get", "index/acme/*", times=None))
+    report = maintenance(DISPATCH)
+    assert report["failed"] == [{"tenant": "acme", "error": "StoreUnavailable"}]
+    assert [done["tenant"] for done in report["tenants"]] == ["bolt"]  # type: ignore[attr-defined]
     assert report["complete"] is False
 
 
@@ -101,5 +108,6 @@ def test_a_store_that_does_not_answer_fails_the_run(world: World, maintenance: M
 def test_the_log_holds_counts_and_no_tenant(world: World, maintenance: Maintenance, log: io.StringIO) -> None:
     world.instance("acme").stored("Nora leads QA")
     maintenance(DISPATCH)
-    assert json.loads(log.getvalue())["counts"] == {"tenants": 1, "pending": 1, "complete": True}
+    counts = json.loads(log.getvalue())["counts"]
+    assert (counts["tenants"], counts["pending"]) == (1, 1)
     assert "acme" not in log.getvalue()

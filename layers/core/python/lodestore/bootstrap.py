@@ -157,7 +157,7 @@ def assemble(
         merging=index_services.merging,
         collection=index_services.collection,
         upkeep=index_services.upkeep,
-        backfill=Backfill(shared.views, shared.ledger, shared.passages, model=around.model),
+        backfill=index_services.backfill,
         dispatch=Dispatch(state, index, index_services.upkeep, shared.due, clock),
         embeddings=_embeddings_shown(embedder),
         instructions=INSTRUCTIONS,
@@ -232,6 +232,7 @@ class _IndexServices:
     rebuilding: Rebuilding
     merging: Merging
     collection: Collection
+    backfill: Backfill
     upkeep: Upkeep
 
 
@@ -252,8 +253,9 @@ def _index_services(a: _Around, s: _Shared) -> _IndexServices:
         model=a.model,
     )
     collection = Collection(a.index, s.manifests, clock=a.clock, workers=a.workers, meter=a.meter)
-    upkeep = Upkeep(indexing, rebuilding, merging, collection, s.due, clock=a.clock, meter=a.meter)
-    return _IndexServices(indexing, rebuilding, merging, collection, upkeep)
+    backfill = Backfill(s.views, s.ledger, s.passages, model=a.model)
+    upkeep = Upkeep(indexing, rebuilding, merging, collection, backfill, s.due, clock=a.clock, meter=a.meter)
+    return _IndexServices(indexing, rebuilding, merging, collection, backfill, upkeep)
 
 
 def _toolbox(settings: Settings, a: _Around, s: _Shared, counts: Counts) -> Toolbox:

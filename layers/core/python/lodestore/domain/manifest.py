@@ -95,8 +95,11 @@ class Killed:
     length: int
 
 
-def with_listed(manifest: Manifest, stored_at: datetime) -> Manifest:
-    """The manifest with the time at which it was stored where it is the first to list or to retire a segment."""
+def settled(manifest: Manifest, stored_at: datetime) -> Manifest:
+    """The manifest with the time at which it was stored where it is the first to list or to retire a segment.
+
+    Notes of segments that were retired an hour before are left out: by now their own age lets their objects go.
+    """
     return replace(
         manifest,
         segments=tuple(
@@ -104,7 +107,9 @@ def with_listed(manifest: Manifest, stored_at: datetime) -> Manifest:
             for entry in manifest.segments
         ),
         retired=tuple(
-            item if item.at is not None else Retired(item.name, stored_at) for item in manifest.retired
+            Retired(item.name, item.at or stored_at)
+            for item in manifest.retired
+            if item.at is None or stored_at - item.at < RETIRED_FOR
         ),
     )
 
@@ -133,13 +138,13 @@ def next_manifest(
     now         the writer's clock, for people to read
     killed      segment name to the rows in it that stop counting
     """
-    settled = with_listed(base, stored_at) if stored_at is not None else base
+    before = settled(base, stored_at) if stored_at is not None else base
     dead = killed or {}
     segments = tuple(
         with_dead(entry, dead[entry.name]) if entry.name in dead else entry
-        for entry in (*settled.segments, *added)
+        for entry in (*before.segments, *added)
     )
-    return replace(settled, generation=base.generation + 1, updated_at=now, segments=segments)
+    return replace(before, generation=base.generation + 1, updated_at=now, segments=segments)
 
 
 def without_segments(manifest: Manifest, names: Iterable[str], at: datetime) -> Manifest:
@@ -155,9 +160,3 @@ def without_segments(manifest: Manifest, names: Iterable[str], at: datetime) -> 
     )
     kept = tuple(entry for entry in manifest.segments if entry.name not in gone)
     return replace(manifest, segments=kept, retired=(*manifest.retired, *noted))
-
-
-def without_retired(manifest: Manifest, names: Iterable[str]) -> Manifest:
-    """The same generation without the notes of these retired segments, whose objects are deleted."""
-    gone = frozenset(names)
-    return replace(manifest, retired=tuple(item for item in manifest.retired if item.name not in gone))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from lodestore.domain.manifest import Manifest, Retired, SegmentEntry
@@ -20,6 +20,8 @@ from lodestore.format.dead_rows import decode_dead, encode_dead
 SCHEMA = 1
 # Rows of all segments together, dead ones included; what says more is no manifest of ours.
 ROWS_MOST = 16_777_216
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
 
 
 class InvalidManifest(Exception):
@@ -41,11 +43,11 @@ def encode_manifest(manifest: Manifest) -> bytes:
             "name": [entry.name for entry in entries],
             **{column: [getattr(entry, column) for entry in entries] for column in _WHOLE},
             "dead": [encode_dead(entry.dead) for entry in entries],
-            "listed_at": [_shown(entry.listed_at) for entry in entries],
+            "listed_at": [_milliseconds(entry.listed_at) for entry in entries],
         },
         "retired": {
             "name": [item.name for item in manifest.retired],
-            "at": [_shown(item.at) for item in manifest.retired],
+            "at": [_milliseconds(item.at) for item in manifest.retired],
         },
         "vectors_through": manifest.vectors_through,
         "rebuilt": manifest.rebuilt,
@@ -128,9 +130,12 @@ def _text_or_none(value: object) -> str | None:
     return None if value is None else _text(value)
 
 
-def _shown(moment: datetime | None) -> str | None:
-    return None if moment is None else format_moment(moment)
+def _milliseconds(moment: datetime | None) -> int | None:
+    return None if moment is None else round((moment - _EPOCH) / _MILLISECOND)
 
 
 def _moment_or_none(value: object) -> datetime | None:
-    return None if value is None else parse_moment(_text(value))
+    try:
+        return None if value is None else _EPOCH + _whole(value) * _MILLISECOND
+    except OverflowError as error:
+        raise ValueError("time") from error

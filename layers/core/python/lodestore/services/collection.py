@@ -20,7 +20,6 @@ from lodestore.domain.manifest import (
     Manifest,
     Retired,
     next_manifest,
-    without_retired,
 )
 from lodestore.format import keys
 from lodestore.ports.clock import Clock
@@ -94,7 +93,9 @@ class Collection:
             )
             if dry_run:
                 return plan
-            if self._settle(standing, standing.manifest, seen, chosen):
+            # Swapped first, so that a writer that slept before listing one of them loses.
+            following = next_manifest(standing.manifest, stored_at=standing.stored_at, now=self._clock.now())
+            if not chosen or self._manifests.swap(standing, following):
                 return self._delete(tenant, seen, chosen, plan)
         return replace(plan, deleted=0, deleted_bytes=0, left=plan.left + plan.deleted)
 
@@ -110,20 +111,6 @@ class Collection:
                 else:
                     objects[name] = entry
         return _Seen(objects, at)
-
-    def _settle(
-        self, standing: LoadedManifest, manifest: Manifest, seen: _Seen, chosen: Sequence[str]
-    ) -> bool:
-        """Swap the manifest, without notes that are no longer needed; False where another run swapped it first."""
-        spent = [
-            item.name
-            for item in manifest.retired
-            if item.name in chosen or (item.name not in seen.objects and _is_over(item, standing, seen.at))
-        ]
-        if not chosen and not spent:
-            return True
-        following = next_manifest(manifest, stored_at=standing.stored_at, now=self._clock.now())
-        return self._manifests.swap(standing, without_retired(following, spent))
 
     def _delete(self, tenant: str, seen: _Seen, chosen: Sequence[str], plan: Collected) -> Collected:
         gone = list(self._workers.map(lambda name: self._delete_one(tenant, name), chosen))

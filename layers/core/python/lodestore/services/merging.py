@@ -16,8 +16,8 @@ from lodestore.domain.manifest import (
     Manifest,
     SegmentEntry,
     next_manifest,
+    settled,
     with_dead,
-    with_listed,
     without_segments,
 )
 from lodestore.ports.clock import Clock, Entropy
@@ -135,8 +135,7 @@ class Merging:
 
     def _next(self, standing: LoadedManifest, manifest: Manifest, output: _Output) -> Manifest:
         assert standing.stored_at is not None
-        settled = with_listed(manifest, standing.stored_at)
-        entries = {entry.name: entry for entry in settled.segments}
+        entries = {entry.name: entry for entry in settled(manifest, standing.stored_at).segments}
         added = [] if output.written is None else [_entry(output.written.entry, output, entries)]
         following = next_manifest(manifest, stored_at=standing.stored_at, now=self._clock.now(), added=added)
         return without_segments(following, output.names, standing.at)

@@ -1,4 +1,4 @@
-"""The upkeep of one tenant's index: index what is dirty, rebuild what can't be added to, merge, collect.
+"""The upkeep of one tenant's index: index what is dirty, rebuild what can't be added to, embed, merge, collect.
 
 Owns: the order of these steps, and what of them an event's run does and what a scheduled one. Guarantees: a step that
 fails leaves the index as it was or as another run made it; what was indexed is not reported as failed because a merge
@@ -19,6 +19,7 @@ from lodestore.errors import Unavailable
 from lodestore.ports.clock import Clock
 from lodestore.ports.meter import Meter
 from lodestore.ports.object_store import StoreUnavailable
+from lodestore.services.backfill import Backfill, Backfilled
 from lodestore.services.collection import Collected, Collection
 from lodestore.services.due import Due
 from lodestore.services.indexing import (
@@ -64,6 +65,7 @@ class Upkept:
     merges: int = 0
     merge_failed: bool = False
     collected: Collected | None = None
+    backfilled: Backfilled = Backfilled()
 
 
 Going = Callable[[], bool]
@@ -82,6 +84,7 @@ class Upkeep:
         rebuilding: Rebuilding,
         merging: Merging,
         collection: Collection,
+        backfill: Backfill,
         due: Due,
         *,
         clock: Clock,
@@ -91,6 +94,7 @@ class Upkeep:
         self._rebuilding = rebuilding
         self._merging = merging
         self._collection = collection
+        self._backfill = backfill
         self._due = due
         self._clock = clock
         self._meter = meter
@@ -105,7 +109,16 @@ class Upkeep:
 
     def run(self, tenant: str, *, going: Going = _always) -> Upkept:
         """All steps. Raises what FAILURES lists; what was done by then stands."""
-        done = self._merge(tenant, self._index(tenant, (), going), ROWS_MOST, going)
+        done = self._index(tenant, (), going)
+        backfilled = self._backfill.run(tenant, going=going)
+        if backfilled.filled:
+            again = self._index(tenant, (), going)
+            done = replace(
+                again, pending=done.pending, rows=done.rows + again.rows, read=done.read + again.read
+            )
+        if backfilled.left:
+            self._due.note(tenant, self._clock.now() + _DUE_AFTER)
+        done = replace(self._merge(tenant, done, ROWS_MOST, going), backfilled=backfilled)
         if not going():
             return done
         collected = self._collection.run(tenant)

@@ -209,7 +209,7 @@ def _shared(a: _Around) -> _Shared:
     segments = Segments(a.index, clock=a.clock, entropy=a.entropy, workers=a.workers, meter=a.meter)
     truth = Truth(a.state, workers=a.workers, meter=a.meter)
     return _Shared(
-        Ledger(a.state, a.index, clock=a.clock, entropy=a.entropy, workers=a.workers, meter=a.meter),
+        Ledger(a.state, a.index, truth, clock=a.clock, entropy=a.entropy, workers=a.workers, meter=a.meter),
         held,
         manifests,
         pending,

@@ -14,26 +14,23 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from datetime import timedelta
 
-from lodestore.domain import limits
 from lodestore.domain.memory import Record
 from lodestore.domain.revision import RANDOM_BYTES, next_revision
 from lodestore.errors import Unavailable
 from lodestore.format import keys
-from lodestore.format.records import InvalidRecord, decode_record, encode_record
+from lodestore.format.records import encode_record
 from lodestore.ports.clock import Clock, Entropy
 from lodestore.ports.meter import Meter
 from lodestore.ports.object_store import (
     Contended,
     Found,
-    Missing,
-    NotModified,
     ObjectStore,
-    ObjectTooLarge,
     StoreUnavailable,
     Unknown,
     Won,
     WriteOutcome,
 )
+from lodestore.services.truth import Truth
 
 MARKER_GRACE = timedelta(hours=1)
 ATTEMPTS = 5
@@ -75,6 +72,7 @@ class Ledger:
         self,
         state: ObjectStore,
         index: ObjectStore,
+        truth: Truth,
         *,
         clock: Clock,
         entropy: Entropy,
@@ -83,6 +81,7 @@ class Ledger:
     ) -> None:
         self._state = state
         self._index = index
+        self._truth = truth
         self._clock = clock
         self._entropy = entropy
         self._workers = workers
@@ -94,14 +93,17 @@ class Ledger:
         An object that is no record for this key is unavailable too, not absent: a write must not replace it.
         """
         try:
-            answer = self._state.get(keys.memory(tenant, memory_id), max_bytes=limits.OBJECT_BYTES)
+            read = self._truth.read(tenant, memory_id)
         except StoreUnavailable:
             raise Unavailable("The store did not answer a read.") from None
-        except ObjectTooLarge:
-            raise self._quarantined(memory_id) from None
-        if isinstance(answer, Missing | NotModified):
+        if read.etag is None:
             return None
-        return Standing(self._decoded(answer, tenant, memory_id), answer.etag)
+        if read.record is None:
+            raise Quarantined(
+                f"The object stored for {memory_id} can't be read as a memory.",
+                next_step="Its operator has to repair or remove it; repeating the call does not help.",
+            )
+        return Standing(read.record, read.etag)
 
     def read_many(self, tenant: str, memory_ids: tuple[str, ...]) -> dict[str, Standing | None]:
         """`read` for several ids, side by side."""
@@ -237,19 +239,6 @@ class Ledger:
 
     def _backoff(self, attempt: int) -> None:
         self._clock.pause(_PAUSE_SECONDS * 2**attempt * (0.5 + self._entropy.fraction()))
-
-    def _decoded(self, found: Found, tenant: str, memory_id: str) -> Record:
-        try:
-            return decode_record(found.body, tenant, memory_id)
-        except InvalidRecord:
-            raise self._quarantined(memory_id) from None
-
-    def _quarantined(self, memory_id: str) -> Quarantined:
-        self._meter.count("record_quarantined")
-        return Quarantined(
-            f"The object stored for {memory_id} can't be read as a memory.",
-            next_step="Its operator has to repair or remove it; repeating the call does not help.",
-        )
 
 
 def _undecided(*, unsure: bool) -> Unavailable:

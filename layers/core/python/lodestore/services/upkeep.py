@@ -9,7 +9,7 @@ Gives up: the other steps of maintenance, which work on the truth.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import islice
 from typing import Final
@@ -65,7 +65,7 @@ class Upkept:
     merges: int = 0
     merge_failed: bool = False
     collected: Collected | None = None
-    backfilled: Backfilled = Backfilled()
+    backfilled: Backfilled = field(default_factory=Backfilled)
 
 
 Going = Callable[[], bool]

@@ -128,7 +128,7 @@ class Unavailable(LodestoreError):
 
 
 class NotConfirmed(Unavailable):
-    """It is kept in memory and goes with the next write; a repeat would count twice."""
+    """It is stored, or kept in memory and goes with the next write; a repeat would count twice."""
 
     retryable = False
 

@@ -83,7 +83,15 @@ class Counts:
                     written="unknown",
                     next_step="Nothing needs to be repeated: it is stored with the next call that succeeds.",
                 )
-        return self.totals(tenant).get(memory_id, Tally())
+        try:
+            return self.totals(tenant).get(memory_id, Tally())
+        except Unavailable:
+            raise NotConfirmed(
+                "The feedback is stored; its counts could not be read.",
+                written=True,
+                memory_id=memory_id,
+                next_step="Nothing needs to be repeated.",
+            ) from None
 
     def totals(self, tenant: str) -> Mapping[str, Tally]:
         """Flushed counts of all instances, and this one's own unflushed ones. Raises Unavailable."""

@@ -1,4 +1,4 @@
-"""The indexer's handler: a whole batch by tenant, the truth read anew, and only failures reported."""
+"""The indexer's handler: a whole batch by tenant, one run for each, and only failures reported."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,9 @@ from lodestore.adapters.system_clock import SystemClock
 from lodestore.domain.limits import OBJECT_BYTES
 from lodestore.format import keys
 from lodestore.services.events import NotABatch
+from lodestore.services.merge_plan import FAN_IN
 from tests.faults.hostile_store import Fault, on
+from tests.services.index_truth import shown_by_index, truth_of
 from tests.services.world import Instance, World
 
 
@@ -80,15 +83,19 @@ def overwrite(world: World, memory_id: str, body: bytes) -> None:
     world.state.replace(key, body, expected=getattr(world.state.get(key), "etag", ""))
 
 
-def test_a_burst_over_two_tenants_is_read_once_for_each_id(world: World, acme: Instance, run: Run) -> None:
+def test_a_burst_over_two_tenants_is_one_run_for_each(world: World, acme: Instance, run: Run) -> None:
     one, two = acme.stored("Nora leads QA"), acme.stored("The office is in Oslo")
     other = world.instance("zephyr").stored("Nora leads QA")
-    run(notification(("acme", one), ("zephyr", other)))
-    world.state.reset()
     named = [("acme", one), ("zephyr", other), ("acme", two), ("acme", one)]
     assert run(*(notification(name) for name in named)) == []
-    assert world.state.count("get") == len(world.state.requests) == 3
-    assert run.counts() == {"messages": 4, "tenants": 2, "read": 3, "failures": 0}
+    for tenant in ("acme", "zephyr"):
+        assert shown_by_index(world, tenant) == truth_of(world, tenant)
+    assert run.counts() == {"messages": 4, "tenants": 2, "read": 3, "rebuilt": 2, "failures": 0}
+    three = acme.stored("Standup is at nine")
+    world.index.reset()
+    assert run(*(notification(("acme", name)) for name in (three, one, three))) == []
+    assert world.index.count("replace", keys.manifest("acme")) == 1
+    assert run.counts() == {"messages": 3, "tenants": 1, "read": 2, "rows": 1, "failures": 0}
 
 
 @pytest.mark.case("B11")
@@ -100,20 +107,29 @@ def test_an_event_held_back_until_after_the_forget_brings_nothing_back(
     memory_id = acme.stored("Nora's badge number is 4471")
     held = notification(("acme", memory_id))
     acme.call("forget", id=memory_id)
-    written = [request for request in world.state.requests if request.writes]
-    assert run(held) == []
-    assert run(held, held) == []
-    assert run.counts() == {"messages": 2, "tenants": 1, "read": 1, "failures": 0}
-    assert [request for request in world.state.requests if request.writes] == written
-    fresh = world.instance("acme")
-    assert fresh.hits("badge number") == []
-    assert fresh.listed() == []
+    for batch in ([held], [held, held]):
+        assert run(*batch) == []
+        fresh = world.instance("acme")
+        assert fresh.hits("badge number") == []
+        assert fresh.listed(status="all") == []
+    ((_, _, is_stub),) = shown_by_index(world).values()
+    assert is_stub
 
 
-def test_an_id_that_is_not_there_is_read_and_not_repeated(acme: Instance, run: Run) -> None:
-    run(notification(("acme", acme.stored("Nora leads QA"))))
+@pytest.mark.promise("P-IDEMPOTENT")
+def test_lost_events_are_made_up_for_by_any_later_one_of_the_tenant(
+    world: World, acme: Instance, run: Run
+) -> None:
+    for number in range(3):
+        acme.stored(f"statement {number}")
+    assert run(notification(("acme", acme.stored("Nora leads QA")))) == []
+    assert shown_by_index(world) == truth_of(world)
+
+
+def test_an_id_that_is_not_there_is_done_and_not_repeated(world: World, run: Run) -> None:
     assert run(notification(("acme", "never-was"))) == []
-    assert run.counts()["read"] == 1
+    assert run.counts() == {"messages": 1, "tenants": 1, "rebuilt": 1, "failures": 0}
+    assert shown_by_index(world) == {}
 
 
 @pytest.mark.promise("P-SILENT-NEVER")
@@ -148,23 +164,54 @@ def test_an_object_that_is_no_record_is_reported_by_digest_and_left_as_it_is(
 
 @pytest.mark.case("B80")
 @pytest.mark.promise("P-SILENT-NEVER")
+@pytest.mark.promise("P-READ-YOUR-WRITES")
 def test_only_messages_of_a_tenant_that_could_not_be_indexed_are_repeated(
     world: World, acme: Instance, run: Run
 ) -> None:
+    one, two = acme.stored("Nora leads QA"), acme.stored("The office is in Oslo")
+    other = world.instance("zephyr").stored("Nora leads QA")
+    world.state.inject(on(Fault.UNAVAILABLE, "get", keys.memory("acme", two)))
+    both = notification(("zephyr", other), ("acme", two))
+    messages = (notification(("acme", one)), notification(("zephyr", other)), both, {"not": "a notification"})
+    assert run(*messages) == ["m0", "m2", "m3"]
+    assert run.counts() == {
+        "messages": 4,
+        "tenants": 2,
+        "tenants_failed": 1,
+        "read": 1,
+        "rebuilt": 1,
+        "refused_body_no_notification": 1,
+        "failures": 3,
+    }
+    # Meanwhile the tail shows everything.
+    assert set(world.instance("acme").listed()) == {one, two}
+    assert run(notification(("acme", one)), both) == []
+    assert shown_by_index(world) == truth_of(world)
+
+
+@pytest.mark.promise("P-BOUNDED")
+def test_tenants_for_which_there_is_no_time_are_repeated(world: World, acme: Instance, run: Run) -> None:
     one = acme.stored("Nora leads QA")
-    other = world.instance("zephyr").stored("The office is in Oslo")
-    world.state.inject(on(Fault.UNAVAILABLE, "get", keys.memory("zephyr", other)))
-    both = notification(("acme", one), ("zephyr", other))
-    assert run(notification(("acme", one)), both, {"not": "a notification"}) == ["m1", "m2"]
-    counts = run.counts()
-    assert (counts["messages"], counts["tenants"], counts["tenants_failed"], counts["failures"]) == (
-        3,
-        2,
-        1,
-        2,
+    other = world.instance("zephyr").stored("Nora leads QA")
+    world.index.inject(
+        on(lambda _: world.clock.advance(timedelta(minutes=10)), "create", keys.manifest("acme"))
     )
-    assert counts["refused_body_no_notification"] == 1
-    assert run(both) == []
+    assert run(notification(("acme", one)), notification(("zephyr", other))) == ["m1"]
+    assert run(notification(("zephyr", other))) == []
+    assert shown_by_index(world, "zephyr") == truth_of(world, "zephyr")
+
+
+@pytest.mark.promise("P-SILENT-NEVER")
+def test_a_merge_that_fails_is_counted_and_its_messages_are_done(
+    world: World, acme: Instance, run: Run
+) -> None:
+    for number in range(FAN_IN - 1):
+        assert run(notification(("acme", acme.stored(f"statement {number}")))) == []
+    world.index.inject(on(Fault.UNAVAILABLE, "create", keys.segments_of("acme") + "*", skip=1))
+    assert run(notification(("acme", acme.stored("the last statement")))) == []
+    assert (run.counts()["merges_failed"], run.line()["level"]) == (1, "WARNING")
+    assert run(notification(("acme", "never-was"))) == []
+    assert run.counts()["merges"] == 1
 
 
 @pytest.mark.case("B86")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from lodestore.errors import InvalidArgument
 from lodestore.ports.object_store import StoreUnavailable
 from lodestore.services import dispatch
+from lodestore.services.events import key_digest
 from maintenance.handler import Maintenance
 from tests.faults.hostile_store import Fault, on
 from tests.services.world import World
@@ -88,6 +90,50 @@ def test_a_tenant_that_fails_is_named_and_stops_no_other(world: World, maintenan
     assert report["failed"] == [{"tenant": "acme", "error": "StoreUnavailable"}]
     assert [done["tenant"] for done in report["tenants"]] == ["bolt"]  # type: ignore[attr-defined]
     assert report["complete"] is False
+
+
+def test_markers_go_and_an_idle_tenant_is_left_alone(world: World, maintenance: Maintenance) -> None:
+    world.instance("acme").stored("Nora leads QA")
+    maintenance(DISPATCH)
+    world.clock.advance(timedelta(minutes=5))
+    (tenant,) = json.loads(json.dumps(maintenance(DISPATCH)))["tenants"]
+    assert tenant["markers_deleted"] == 1
+    world.state.reset()
+    world.index.reset()
+    assert maintenance(DISPATCH)["tenants"] == []
+    assert world.state.requests == ()
+    assert [request.operation for request in world.index.requests] == ["list", "list"]
+
+
+def test_everyone_is_looked_at_when_the_event_says_so(world: World, maintenance: Maintenance) -> None:
+    world.instance("acme").stored("Nora leads QA")
+    for _ in range(2):
+        maintenance(DISPATCH)
+        world.clock.advance(timedelta(minutes=5))
+    assert maintenance(DISPATCH)["tenants"] == []
+    assert len(json.loads(json.dumps(maintenance(DISPATCH | {"all": True})))["tenants"]) == 1
+
+
+@pytest.mark.promise("P-UNTRUSTED")
+def test_the_log_names_a_tenant_that_failed_by_digest(
+    world: World, maintenance: Maintenance, log: io.StringIO
+) -> None:
+    world.instance("acme").stored("Nora leads QA")
+    world.state.inject(on(Fault.UNAVAILABLE, "get", "memories/acme/*"))
+    maintenance(DISPATCH)
+    line = json.loads(log.getvalue())
+    assert (line["level"], line["counts"]["tenants_failed"]) == ("WARNING", 1)
+    assert line["failed"] == [{"tenant": key_digest("acme"), "error": "StoreUnavailable"}]
+    assert "acme" not in log.getvalue()
+
+
+@pytest.mark.parametrize("everyone", ["yes", 1, None])
+def test_a_form_of_the_event_that_is_not_known_is_refused_by_name(
+    maintenance: Maintenance, everyone: object
+) -> None:
+    with pytest.raises(InvalidArgument) as refused:
+        maintenance({"task": "dispatch", "all": everyone})
+    assert refused.value.field == "all"
 
 
 @pytest.mark.parametrize("event", [None, {}, {"task": "destroy"}, {"task": 7}, [], "dispatch"])

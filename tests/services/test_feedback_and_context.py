@@ -46,7 +46,9 @@ def test_feedback_that_could_not_be_flushed_says_so_and_goes_with_the_next(
     assert world.instance().call("memory_stats")["counters"]["feedback"] == 2  # type: ignore[index]
 
 
-def test_feedback_whose_counts_cannot_be_read_back_is_stored_and_says_so(world: World, acme: Instance) -> None:
+def test_feedback_whose_counts_cannot_be_read_back_is_stored_and_says_so(
+    world: World, acme: Instance
+) -> None:
     memory_id = acme.stored("The office is in Oslo")
     world.index.inject(on(Fault.UNAVAILABLE, "list", "counts/*"))
     error = acme.error("memory_feedback", id=memory_id, useful=True)

@@ -126,6 +126,7 @@ class World:
     """
 
     def __init__(self, folder: Path, indexing: Literal["off", "on", "random"] = "off") -> None:
+        self.folder = folder
         self.clock = FakeClock()
         self.meter = CountingMeter()
         self.state = FaultyStore(FolderStore(folder / "state", self.clock, versioned=True))

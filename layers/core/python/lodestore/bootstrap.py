@@ -208,6 +208,7 @@ def _shared(a: _Around) -> _Shared:
     pending = Pending(a.index, workers=a.workers, meter=a.meter)
     segments = Segments(a.index, clock=a.clock, entropy=a.entropy, workers=a.workers, meter=a.meter)
     truth = Truth(a.state, workers=a.workers, meter=a.meter)
+    due = Due(a.index, a.clock, a.meter)
     return _Shared(
         Ledger(a.state, a.index, truth, clock=a.clock, entropy=a.entropy, workers=a.workers, meter=a.meter),
         held,
@@ -216,9 +217,9 @@ def _shared(a: _Around) -> _Shared:
         segments,
         truth,
         Tombstones(a.state, a.meter),
-        Due(a.index, a.clock, a.meter),
+        due,
         TenantViews(
-            manifests, segments, pending, truth, held, workers=a.workers, meter=a.meter, model=a.model
+            manifests, segments, pending, truth, held, due, workers=a.workers, meter=a.meter, model=a.model
         ),
         Passages(a.embedder, a.meter),
     )

@@ -8,8 +8,9 @@ Gives up: early termination; every posting of a query's terms is looked at.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,22 +37,43 @@ class Part:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeywordScores:
-    """`rows[p]` scores each row of part p, 0 where nothing matches; `ideal` is what none can exceed."""
+    """`every` scores each row of all parts, one part after the other, 0 where nothing matches.
 
-    rows: tuple[Floats, ...]
+    starts   where each part begins, and where the last ends
+    ideal    what no score can exceed
+    """
+
+    every: Floats
+    starts: Sequence[int]
     ideal: float
+
+    @property
+    def rows(self) -> tuple[Floats, ...]:
+        """The scores part by part."""
+        return tuple(self.every[start:end] for start, end in pairwise(self.starts))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Postings:
-    """The counted postings of all forms in one part; form f's are at [bounds[f], bounds[f + 1])."""
+    """The counted postings of every form; form f's are at [bounds[f], bounds[f + 1]). Rows are those of all parts."""
 
-    rows: Array
+    rows: NDArray[np.int64]
     counts: Array
     bounds: NDArray[np.int64]
 
-    def of(self, form: int) -> slice:
-        return slice(int(self.bounds[form]), int(self.bounds[form + 1]))
+    def kept(self, mask: Mask) -> _Postings:
+        """Those that the mask says."""
+        return _Postings(
+            self.rows[mask], self.counts[mask], np.concatenate([_ZERO, np.cumsum(mask)])[self.bounds]
+        )
+
+
+_ZERO = np.zeros(1, np.int64)
+
+
+def starts_of(parts: Iterable[Part]) -> tuple[int, ...]:
+    """Where each part begins when all rows stand one after the other, and where the last ends."""
+    return tuple(accumulate((len(part.segment) for part in parts), initial=0))
 
 
 def keyword_scores(
@@ -59,20 +81,23 @@ def keyword_scores(
 ) -> KeywordScores:
     """BM25 of every row of every part. Source of the formula: `bm25`."""
     numbers = {form: n for n, form in enumerate(dict.fromkeys(f for term in query for f in term.forms))}
-    hashes = hashes64(numbers)
-    found = [_postings(part, hashes) for part in parts]
-    having = sum((np.diff(postings.bounds) for postings in found), np.zeros(len(numbers), np.int64))
-    statistics = _statistics(parts, dict(zip(numbers, having.tolist(), strict=True)))
+    starts = starts_of(parts)
+    counted = np.concatenate([np.zeros(0, np.bool_), *(part.counted for part in parts)])
+    lengths = np.concatenate([np.zeros(0, np.uint32), *(part.segment["length"] for part in parts)])
+    postings = _postings(parts, starts, hashes64(numbers))
+    postings = postings.kept(counted[postings.rows])
+    having = np.diff(postings.bounds)
+    statistics = _statistics(counted, lengths, dict(zip(numbers, having.tolist(), strict=True)))
+    saturated = bm25.saturation(
+        postings.counts.astype(np.float64),
+        lengths[postings.rows].astype(np.float64),
+        statistics.average_length,
+        parameters,
+    )
     idf = [bm25.inverse_document_frequency(statistics.documents, n) for n in having.tolist()]
     terms = [[numbers[form] for form in term.forms] for term in query]
-    scores = []
-    for part, postings in zip(parts, found, strict=True):
-        lengths = part.segment["length"][postings.rows].astype(np.float64)
-        counts = postings.counts.astype(np.float64)
-        saturated = bm25.saturation(counts, lengths, statistics.average_length, parameters)
-        weights = np.repeat(idf, np.diff(postings.bounds)) * saturated
-        scores.append(_sums(terms, postings, weights, len(part.segment)))
-    return KeywordScores(tuple(scores), bm25.ideal(query, statistics))
+    scores = _sums(terms, postings, np.repeat(idf, having) * saturated, len(counted))
+    return KeywordScores(scores, starts, bm25.ideal(query, statistics))
 
 
 def vector_scores(
@@ -83,34 +108,35 @@ def vector_scores(
     return tuple(_part_cosines(asked, part) if part.segment.model == model else None for part in parts)
 
 
-def _postings(part: Part, hashes: Hashes) -> _Postings:
-    segment = part.segment
-    terms, offsets = segment["term"], segment["term_at"]
-    if not len(terms):
-        nothing = np.zeros(0, np.intp)
-        return _Postings(nothing, nothing, np.zeros(len(hashes) + 1, np.int64))
-    at = np.minimum(np.searchsorted(terms, hashes), len(terms) - 1)
-    known = np.flatnonzero(terms[at] == hashes)
-    spans = [slice(*offsets[place : place + 2].tolist()) for place in at[known].tolist()]
-    rows = _joined(segment["posting_row"], spans)
-    counts = _joined(segment["posting_count"], spans)
-    sizes = np.zeros(len(hashes), np.int64)
-    sizes[known] = [span.stop - span.start for span in spans]
-    bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-    kept = part.counted[rows]
-    if not kept.all():
-        rows, counts = rows[kept], counts[kept]
-        bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])[bounds]
-    return _Postings(rows, counts, bounds)
+def _postings(parts: Sequence[Part], starts: Sequence[int], hashes: Hashes) -> _Postings:
+    """The postings of these terms, counted or not."""
+    found: list[list[tuple[Segment, int, slice]]] = [[] for _ in range(len(hashes))]
+    for part, start in zip(parts, starts, strict=False):
+        terms, offsets = part.segment["term"], part.segment["term_at"]
+        at = terms.searchsorted(hashes)
+        at[at == len(terms)] = 0
+        for form in np.flatnonzero(terms[at] == hashes).tolist() if len(terms) else ():
+            span = slice(*offsets[at[form] : at[form] + 2].tolist())
+            found[form].append((part.segment, start, span))
+    pieces = [piece for one in found for piece in one]
+    sizes = [span.stop - span.start for _, _, span in pieces]
+    rows = _joined([segment["posting_row"][span] for segment, _, span in pieces], np.uint32)
+    counts = _joined([segment["posting_count"][span] for segment, _, span in pieces], np.uint16)
+    bounds = accumulate((sum(span.stop - span.start for *_, span in one) for one in found), initial=0)
+    return _Postings(
+        rows + np.repeat(np.array([start for _, start, _ in pieces], np.int64), sizes),
+        counts,
+        np.fromiter(bounds, np.int64),
+    )
 
 
-def _joined(values: Array, spans: Sequence[slice]) -> Array:
-    return np.concatenate([values[:0], *(values[span] for span in spans)])
+def _joined(pieces: Sequence[Array], kind: type[np.generic]) -> Array:
+    return np.concatenate(pieces) if pieces else np.zeros(0, kind)
 
 
-def _statistics(parts: Sequence[Part], frequencies: Mapping[str, int]) -> CorpusStatistics:
-    documents = sum(int(np.count_nonzero(part.counted)) for part in parts)
-    length = sum(int(part.segment["length"][part.counted].sum(dtype=np.int64)) for part in parts)
+def _statistics(counted: Mask, lengths: Array, frequencies: Mapping[str, int]) -> CorpusStatistics:
+    documents = int(np.count_nonzero(counted))
+    length = int(lengths[counted].sum(dtype=np.int64))
     occurring = {form: having for form, having in frequencies.items() if having}
     return CorpusStatistics(documents, length / documents if documents else 0.0, occurring)
 
@@ -119,13 +145,14 @@ def _sums(terms: Sequence[Sequence[int]], postings: _Postings, weights: Floats, 
     """For each row the sum over terms of the weight of the term's best form."""
     scores = np.zeros(rows)
     best: Floats | None = None
+    spans = [slice(start, end) for start, end in pairwise(postings.bounds.tolist())]
     for forms in terms:
-        spans = [span for form in forms if (span := postings.of(form)).start < span.stop]
-        if len(spans) == 1:
-            scores[postings.rows[spans[0]]] += weights[spans[0]]
-        elif spans:
+        having = [span for form in forms if (span := spans[form]).start < span.stop]
+        if len(having) == 1:
+            scores[postings.rows[having[0]]] += weights[having[0]]
+        elif having:
             best = np.zeros(rows) if best is None else best
-            _add_best(scores, best, [(postings.rows[span], weights[span]) for span in spans])
+            _add_best(scores, best, [(postings.rows[span], weights[span]) for span in having])
     return scores
 
 

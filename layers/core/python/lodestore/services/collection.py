@@ -19,6 +19,7 @@ from lodestore.domain.manifest import (
     UNLISTED_FOR,
     Manifest,
     Retired,
+    SegmentEntry,
     next_manifest,
 )
 from lodestore.format import keys
@@ -38,6 +39,7 @@ class Collected:
     deleted   objects; `deleted_bytes` of them together
     left      objects that could go, and were too many for one run, or failed, or came under a swap of others
     waiting   objects that no manifest lists and that are too young to go
+    damaged   listed segments whose objects are not there, or are of another size
     """
 
     dry_run: bool
@@ -45,6 +47,7 @@ class Collected:
     deleted_bytes: int = 0
     left: int = 0
     waiting: int = 0
+    damaged: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,7 @@ class Collection:
                 deleted_bytes=sum(seen.objects[name].size for name in chosen),
                 left=len(due) - len(chosen),
                 waiting=unlisted - len(due),
+                damaged=sum(not _is_there(entry, seen) for entry in standing.manifest.segments),
             )
             if dry_run:
                 return plan
@@ -129,6 +133,10 @@ class Collection:
             self._meter.count("segment_left_behind")
             return False
         return True
+
+
+def _is_there(entry: SegmentEntry, seen: _Seen) -> bool:
+    return entry.name in seen.objects and seen.objects[entry.name].size == entry.size
 
 
 def _due(standing: LoadedManifest, manifest: Manifest, seen: _Seen) -> list[str]:

@@ -144,7 +144,8 @@ def _named_in(part: ViewPart, at: datetime | None) -> Array:
 
 def _superseded(segment: Segment, named: Array, *, noted: bool) -> Mask:
     mask = np.zeros(len(segment), np.bool_)
-    mask[_rows_of(segment, named)] = True
+    if len(named):
+        mask[_rows_of(segment, named)] = True
     if noted and len(segment["superseded_by"]):
         mask |= _lengths(segment, "superseded_by") > 0
     return mask
@@ -152,14 +153,16 @@ def _superseded(segment: Segment, named: Array, *, noted: bool) -> Mask:
 
 def _rows_of(segment: Segment, hashes: Array) -> NDArray[np.int64]:
     """The rows whose id has one of these hashes: none, one, or more where ids share it."""
-    first = np.searchsorted(segment["id_hash"], hashes, "left")
-    counts = np.searchsorted(segment["id_hash"], hashes, "right") - first
-    rows: NDArray[np.int64] = np.repeat(first + counts - np.cumsum(counts), counts) + np.arange(counts.sum())
+    column = segment["id_hash"]
+    first = column.searchsorted(hashes, "left")
+    counts = column.searchsorted(hashes, "right") - first
+    rows: NDArray[np.int64] = (first + counts - counts.cumsum()).repeat(counts) + np.arange(counts.sum())
     return rows
 
 
 def _lengths(segment: Segment, column: str) -> Array:
-    return np.diff(segment[f"{column}_at"])
+    offsets = segment[f"{column}_at"]
+    return offsets[1:] - offsets[:-1]
 
 
 def _rows_naming(segment: Segment, wanted: Array) -> Array:

@@ -7,8 +7,9 @@ Gives up: cutting, the caller knows its floors; and order behind the best thousa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,20 +40,17 @@ class QueryVector:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
-    """Rows of several parts, one part after the other: `of_part[p]` are those of part p, ascending."""
+    """Rows of several parts, one part after the other: pairs of a part's number and ascending rows of it."""
 
-    of_part: tuple[NDArray[np.intp], ...]
+    of_part: tuple[tuple[int, NDArray[np.intp]], ...]
 
-    def __len__(self) -> int:
-        return sum(map(len, self.of_part))
-
-    def of(self, columns: Iterable[Array]) -> Array:
-        """The values of these rows in a column that is given part by part."""
-        return np.concatenate([column[rows] for column, rows in zip(columns, self.of_part, strict=True)])
+    def of(self, column: str, parts: Sequence[Part]) -> Array:
+        """The values of these rows in a column."""
+        return np.concatenate([parts[part].segment[column][rows] for part, rows in self.of_part])
 
     def place(self, position: int) -> Place:
         """Where the row at this position is."""
-        for part, rows in enumerate(self.of_part):
+        for part, rows in self.of_part:
             if position < len(rows):
                 return Place(part, int(rows[position]))
             position -= len(rows)
@@ -102,14 +100,19 @@ def rank(
     keywords = keyword_scores(terms, parts)
     cosines = None if vector is None else _cosines(parts, vector)
     anchors = Anchors(0, 1) if vector is None else vector.anchors
-    rows = _matching(admitted, keywords.rows, cosines, anchors)
-    if not len(rows):
+    # Exactly the rows whose relevance is above 0. Compared as float64, as `fuse` computes.
+    evidence = keywords.every > 0
+    if cosines is not None:
+        evidence |= cosines > np.float64(anchors.unrelated)
+    matching = np.flatnonzero(evidence & np.concatenate(admitted))
+    if not len(matching):
         return NOTHING_RANKED
-    share = rows.of(keywords.rows) / (keywords.ideal or 1.0)
-    fused = fuse(share, None if cosines is None else rows.of(cosines).astype(np.float64), anchors)
-    signals = _signals(view, rows, fused.relevance)
+    share = keywords.every[matching] / (keywords.ideal or 1.0)
+    fused = fuse(share, None if cosines is None else cosines[matching].astype(np.float64), anchors)
+    rows = _rows(matching, keywords.starts)
+    signals = _signals(parts, rows, fused.relevance)
     scores = score(signals)
-    order = _order(view, rows, scores)
+    order = _order(parts, rows, scores)
     explained = {
         "keywords": fused.keyword,
         "vectors": fused.vector,
@@ -120,43 +123,43 @@ def rank(
     return Ranking(scores[order], rows, order, explained)
 
 
-def _cosines(parts: Sequence[Part], vector: QueryVector) -> tuple[Cosines, ...]:
-    """The cosine of each row, NaN where it has no vector of the query's model."""
+def _cosines(parts: Sequence[Part], vector: QueryVector) -> Cosines:
+    """The cosine of each row, part after part, NaN where it has no vector of the query's model."""
     found = vector_scores(vector.vector, vector.model, parts)
-    return tuple(
-        np.full(len(part.segment), np.nan, np.float32) if cosines is None else cosines
-        for part, cosines in zip(parts, found, strict=True)
+    return np.concatenate(
+        [
+            np.full(len(part.segment), np.nan, np.float32) if cosines is None else cosines
+            for part, cosines in zip(parts, found, strict=True)
+        ]
     )
 
 
-def _matching(
-    admitted: Masks, keywords: tuple[Floats, ...], cosines: tuple[Cosines, ...] | None, anchors: Anchors
-) -> _Rows:
-    """The admitted rows that either leg has evidence for: exactly those whose relevance is above 0."""
-    found = [scores > 0 for scores in keywords]
-    if cosines is not None:
-        # Compared as float64, as `fuse` computes with it.
-        floor = np.float64(anchors.unrelated)
-        found = [by_words | (cosine > floor) for by_words, cosine in zip(found, cosines, strict=True)]
-    return _Rows(tuple(np.flatnonzero(mask & one) for mask, one in zip(admitted, found, strict=True)))
+def _rows(positions: NDArray[np.intp], starts: Sequence[int]) -> _Rows:
+    """Positions among the rows of all parts, ascending, as rows of parts."""
+    cuts = pairwise(np.searchsorted(positions, starts).tolist())
+    return _Rows(
+        tuple(
+            (part, positions[begin:end] - starts[part])
+            for part, (begin, end) in enumerate(cuts)
+            if begin < end
+        )
+    )
 
 
-def _signals(view: TenantView, rows: _Rows, relevance: Floats) -> Signals:
-    segments = [part.segment for part in view.parts]
-    since = [holds_from(segment, chosen) for segment, chosen in zip(segments, rows.of_part, strict=True)]
+def _signals(parts: Sequence[Part], rows: _Rows, relevance: Floats) -> Signals:
+    since = [holds_from(parts[part].segment, chosen) for part, chosen in rows.of_part]
     times = np.concatenate(since).astype(np.float64)
     return Signals(
         relevance=relevance,
-        importance=rows.of(segment["importance"] for segment in segments).astype(np.float64),
+        importance=rows.of("importance", parts).astype(np.float64),
         age_days=(times.max() - times) / _DAY_MILLISECONDS,
-        half_life=_HALF_LIVES[rows.of(segment["type"] for segment in segments)],
+        half_life=_HALF_LIVES[rows.of("type", parts)],
     )
 
 
-def _order(view: TenantView, rows: _Rows, scores: Floats) -> NDArray[np.intp]:
+def _order(parts: Sequence[Part], rows: _Rows, scores: Floats) -> NDArray[np.intp]:
     """The best ORDERED_MOST in order, the others after them: equal scores newest first, then by the hash of the id."""
-    created = rows.of(part.segment["created"] for part in view.parts)
-    hashes = rows.of(part.segment["id_hash"] for part in view.parts)
+    created, hashes = rows.of("created", parts), rows.of("id_hash", parts)
     keys = (-np.round(scores, 9), -created, hashes)
     best = _least(keys, ORDERED_MOST)
     others = np.ones(len(scores), np.bool_)

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from lodestore.ports.object_store import ObjectTooLarge, StoreUnavailable
 from lodestore.retrieval.segment import Segment
 from lodestore.retrieval.segment_search import Mask
 from lodestore.retrieval.tokenizer import TOKENIZER_VERSION
+from lodestore.services.due import Due
 from lodestore.services.held import Held, HeldRecords
 from lodestore.services.index_view import EMPTY, IndexView, ListedSegment, Shown, counted_row, resolve
 from lodestore.services.indexing import MARKER_LAG
@@ -52,7 +54,7 @@ class TenantView:
 
     tail        id to record, where the tail has a newer one than the index; their rows are in the last part
     pending     ids that the index does not show as they are
-    degraded    a listed segment could not be read, or the index is of another tokenizer
+    degraded    a listed segment or the manifest could not be read or is lost, or the index is of another tokenizer
     """
 
     parts: tuple[ViewPart, ...]
@@ -86,6 +88,7 @@ class TenantViews:
         pending: Pending,
         truth: Truth,
         held: HeldRecords,
+        due: Due,
         *,
         workers: Executor,
         meter: Meter,
@@ -96,6 +99,7 @@ class TenantViews:
         self._pending = pending
         self._truth = truth
         self._held = held
+        self._due = due
         self._workers = workers
         self._meter = meter
         self._model = model
@@ -116,20 +120,28 @@ class TenantViews:
             # A merge may have retired it since; a second look at the manifest settles that.
             loaded, pending = self._first_trip(tenant)
             index = self._index_view(tenant, loaded.manifest)
-        other_tokenizer = loaded.manifest is not None and loaded.manifest.tokenizer != TOKENIZER_VERSION
-        if index.missing or loaded.invalid or other_tokenizer:
+        degraded = bool(index.missing) or self._is_damaged(tenant, loaded, pending)
+        if degraded:
             self._meter.count("index_degraded")
+            # An hour that is over: the next scheduled run finds that the index has to be rebuilt.
+            self._due.note(tenant, loaded.at - timedelta(hours=1))
         overlay = self._overlay(tenant, index, pending, tail_limit)
         return TenantView(
             parts=self._parts(index, overlay),
             tail=overlay.replaced,
             manifest=loaded.manifest,
             pending=overlay.pending,
-            degraded=bool(index.missing) or loaded.invalid or other_tokenizer,
+            degraded=degraded,
             tail_truncated=overlay.truncated,
             invalid=overlay.invalid,
             hidden=overlay.hidden,
         )
+
+    def _is_damaged(self, tenant: str, loaded: LoadedManifest, pending: PendingList) -> bool:
+        """Whether the manifest can't be read, is of another tokenizer, or is lost: none, where memories are."""
+        if loaded.manifest is not None:
+            return loaded.manifest.tokenizer != TOKENIZER_VERSION
+        return loaded.invalid or (not pending.markers and next(self._truth.ids(tenant), None) is not None)
 
     def _first_trip(self, tenant: str) -> tuple[LoadedManifest, PendingList]:
         for _ in range(_TRIES):

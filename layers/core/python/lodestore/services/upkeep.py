@@ -68,6 +68,7 @@ class Upkept:
     backfilled: Backfilled = field(default_factory=Backfilled)
 
 
+_NOTHING: Final = Upkept()
 Going = Callable[[], bool]
 
 
@@ -112,10 +113,7 @@ class Upkeep:
         done = self._index(tenant, (), going)
         backfilled = self._backfill.run(tenant, going=going)
         if backfilled.filled:
-            again = self._index(tenant, (), going)
-            done = replace(
-                again, pending=done.pending, rows=done.rows + again.rows, read=done.read + again.read
-            )
+            done = self._index(tenant, (), going, done)
         if backfilled.left:
             self._due.note(tenant, self._clock.now() + _DUE_AFTER)
         done = replace(self._merge(tenant, done, ROWS_MOST, going), backfilled=backfilled)
@@ -124,10 +122,12 @@ class Upkeep:
         collected = self._collection.run(tenant)
         if collected.waiting or collected.left:
             self._due.note(tenant, self._clock.now() + _DUE_AFTER)
+        if collected.damaged:
+            # This process may hold a segment that others no longer find.
+            done = replace(done, rebuilt=self._rebuild(tenant))
         return replace(done, collected=collected)
 
-    def _index(self, tenant: str, named: Iterable[str], going: Going) -> Upkept:
-        done = Upkept()
+    def _index(self, tenant: str, named: Iterable[str], going: Going, done: Upkept = _NOTHING) -> Upkept:
         for number, ids in enumerate(_batches(named)):
             if number and not going():
                 # Never a word about these ids is lost: their event is repeated.
@@ -145,10 +145,14 @@ class Upkeep:
         try:
             return self._indexing.run(tenant, ids, begin=False), None
         except NeedsRebuild:
-            rebuilt = self._rebuilding.run(tenant)
+            rebuilt = self._rebuild(tenant)
+        return self._indexing.run(tenant, ids, begin=False) if rebuilt.generation else None, rebuilt
+
+    def _rebuild(self, tenant: str) -> Rebuilt:
+        rebuilt = self._rebuilding.run(tenant)
         if rebuilt.retired:
             self._due.note(tenant, self._clock.now() + _DUE_AFTER)
-        return self._indexing.run(tenant, ids, begin=False) if rebuilt.generation else None, rebuilt
+        return rebuilt
 
     def _merge(self, tenant: str, done: Upkept, most_rows: int, going: Going) -> Upkept:
         merges, failed = 0, False

@@ -21,7 +21,7 @@ from lodestore.domain.caller import Role
 from lodestore.domain.limits import limits_table
 from lodestore.errors import LodestoreError, SettingsError
 from lodestore.ports.object_store import StoreUnavailable
-from lodestore.settings import TENANT_PATTERN, is_tenant, parse_settings
+from lodestore.settings import TENANT_PATTERN, is_tenant
 
 if TYPE_CHECKING:
     from lodestore.services.rebuilding import Rebuilt
@@ -134,8 +134,13 @@ def _serve(_chosen: argparse.Namespace, variables: Variables) -> None:
 
 
 def _stdio(_chosen: argparse.Namespace, variables: Variables) -> None:
+    from local_runner.one_machine import check_store
+    from lodestore.bootstrap import build
+
     # Before the MCP SDK, whose import takes a second.
-    parse_settings(variables)
+    lodestore = build(variables)
+    for store in (lodestore.state_store, lodestore.index_store):
+        check_store(store)
     from mcp_server import stdio
 
     stdio.run(variables)
@@ -167,7 +172,10 @@ def _rebuild(chosen: argparse.Namespace, variables: Variables) -> None:
         raise Refused(
             f"which tenant? make rebuild TENANT=acme; it must match {TENANT_PATTERN}, not {tenant!r}"
         )
-    dry_run = chosen.dry_run or variables.get("DRY_RUN", "") not in ("", "0")
+    asked = variables.get("DRY_RUN", "") or "0"
+    if asked not in ("0", "1"):
+        raise Refused(f"DRY_RUN must be one of 0 | 1, not {asked!r}")
+    dry_run = chosen.dry_run or asked == "1"
     lodestore = build({**variables, "TENANT": ""})
     try:
         rebuilt = lodestore.rebuilding.run(tenant, dry_run=dry_run, progress=_rebuild_progress)

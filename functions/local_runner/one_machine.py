@@ -41,7 +41,7 @@ def run(variables: Mapping[str, str], table: Mapping[str, str] = HANDLERS) -> No
         application = FunctionUrl(look_up(HTTP, table), clock=lodestore.clock, domain_name=settings.host)
         application.warm_up()
         for store in (lodestore.state_store, lodestore.index_store):
-            _check_store(store)
+            check_store(store)
         background = Background()
         at_end.callback(background.end)
         if settings.index_every:
@@ -52,7 +52,7 @@ def run(variables: Mapping[str, str], table: Mapping[str, str] = HANDLERS) -> No
         serve(application, listening, partial(_announce, lodestore, url_of(listening)))
 
 
-def _check_store(store: ObjectStore) -> None:
+def check_store(store: ObjectStore) -> None:
     """That the store is there: a folder is made, a bucket is asked. Raises SettingsError, StoreUnavailable."""
     if not isinstance(store, WatchableStore):
         next(iter(store.list(keys.MEMORIES, page_size=1)))

@@ -64,6 +64,8 @@ def shown_by_index(world: World, tenant: str = TENANT) -> Shown:
         assert listed.entry.documents == int((live & (segment["stub"] == 0)).sum())
         assert listed.entry.length == int(segment["length"][live].sum())
         assert listed.entry.vectors == segment.vectors
+        # Of each id one row lives, or a later kill would let an older one show.
+        assert (listed.counts == live).all()
         for row in listed.counts.nonzero()[0].tolist():
             memory_id = segment.text("id", row)
             assert memory_id not in shown, f"{memory_id} is shown twice"

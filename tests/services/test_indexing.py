@@ -196,6 +196,18 @@ def test_a_marker_of_one_memory_does_not_go_earlier_because_others_are_old(
 
 
 @pytest.mark.promise("P-READ-YOUR-WRITES")
+def test_an_old_marker_stays_while_the_manifest_does_not_show_what_it_says(
+    world: World, acme: Instance
+) -> None:
+    for number in range(2):
+        acme.stored(f"statement number {number}")
+        # The indexer was down for hours.
+        world.clock.advance(2 * MARKER_GRACE)
+        assert runs(world).run("acme").markers_deleted == number
+        assert len(markers_of(world)) == 1
+
+
+@pytest.mark.promise("P-READ-YOUR-WRITES")
 def test_a_marker_of_a_write_that_never_landed_is_settled_after_an_hour(world: World, acme: Instance) -> None:
     memory_id = acme.stored("The office is in Oslo")
     revision = truth_of(world)[memory_id][0]

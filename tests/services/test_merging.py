@@ -201,12 +201,12 @@ def test_a_merge_that_never_wins_gives_up(world: World, acme: Instance) -> None:
 @pytest.mark.promise("P-READ-YOUR-WRITES")
 def test_markers_of_merged_rows_go_no_earlier_than_without_the_merge(world: World, acme: Instance) -> None:
     full_tier(world, acme)
-    world.clock.advance(MARKER_LAG / 2)
+    world.clock.advance(timedelta(seconds=40))
     before = manifest_of(world)
     last = acme.stored("statement number 99")
     index(world)
     merging(world).step("acme", SMALL_ROWS)
-    world.clock.advance(MARKER_LAG / 2 - SECOND)
+    world.clock.advance(timedelta(seconds=25))
     index(world)
     # A reader that loaded the manifest before the last memory was indexed lists the markers only now.
     assert last in {marker[27:] for marker in markers_of(world)}

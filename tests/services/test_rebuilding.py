@@ -193,17 +193,23 @@ def test_a_forgotten_memory_is_found_neither_at_once_nor_after_a_rebuild_nor_aft
     assert segments_of(world) == set(manifest.names)
 
 
-def restored(world: World, acme: Instance) -> tuple[str, Stub]:
-    """A forgotten memory whose old object was put back by hand; its id, and its tombstone."""
+def restored(world: World, acme: Instance, *, as_new: bool = False) -> tuple[str, Stub]:
+    """A forgotten memory whose old object was put back by hand; its id, and its tombstone.
+
+    as_new   under the revision of the tombstone itself
+    """
     memory_id = acme.stored("Nora's badge number is 4471", idempotency_key="once")
     old = world.state.inner.get(keys.memory("acme", memory_id))
     acme.call("forget", id=memory_id)
     stub = world.state.inner.get(keys.memory("acme", memory_id))
     assert isinstance(old, Found)
     assert isinstance(stub, Found)
-    world.state.inner.replace(keys.memory("acme", memory_id), old.body, expected=stub.etag)
-    record = decode_record(stub.body, "acme", memory_id)
+    record, memory = (decode_record(found.body, "acme", memory_id) for found in (stub, old))
     assert isinstance(record, Stub)
+    body = (
+        encode_record(replace(memory, revision=record.revision, recent=record.recent)) if as_new else old.body
+    )
+    world.state.inner.replace(keys.memory("acme", memory_id), body, expected=stub.etag)
     return memory_id, record
 
 
@@ -213,8 +219,11 @@ def record_of(world: World, key: str, memory_id: str) -> object:
 
 
 @pytest.mark.promise("P-FORGOTTEN")
-def test_an_object_that_a_hand_restored_is_forgotten_again(world: World, acme: Instance) -> None:
-    memory_id, tombstone = restored(world, acme)
+@pytest.mark.parametrize("as_new", [False, True])
+def test_an_object_that_a_hand_restored_is_forgotten_again(
+    world: World, acme: Instance, as_new: bool
+) -> None:
+    memory_id, tombstone = restored(world, acme, as_new=as_new)
     _deleted(world)
     done = rebuilds(world).run("acme")
     assert (done.forgotten_again, done.stubs, done.memories) == (1, 1, 0)

@@ -1,4 +1,4 @@
-"""An index that is deleted comes back from the memories alone, by one command."""
+"""Commands beside the server: an index that is deleted comes back, and what can not be done is said."""
 
 from __future__ import annotations
 
@@ -52,3 +52,15 @@ def test_a_tenant_that_is_no_tenant_is_refused(tmp_path: Path) -> None:
     refused = run_lodestore({**variables(tmp_path), "TENANT": ""}, "rebuild", "../x")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "which tenant?" in refused.stderr
+
+
+def test_stdio_over_a_folder_that_cannot_be_made_says_so_and_ends(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    ended = run_lodestore(variables(tmp_path / "taken"), "stdio")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "DATA" in ended.stderr
+
+
+def test_a_dry_run_is_asked_for_by_0_or_1(tmp_path: Path) -> None:
+    refused = run_lodestore({**variables(tmp_path), "DRY_RUN": "yes"}, "rebuild", "acme")
+    assert (refused.returncode, "DRY_RUN" in refused.stderr) == (1, True)

@@ -44,6 +44,8 @@ def test_an_empty_value_is_the_default_but_an_empty_tenant_is_none() -> None:
         ("TENANT", "../x"),
         ("TENANT", "a b"),
         ("ENCRYPTION", "rot13"),
+        ("CONVERSATION", "a b"),
+        ("CONVERSATION", "a,b"),
         ("ENCRYPTION", "aws:kms"),
         ("KMS_KEY", "k"),
     ],

@@ -79,6 +79,7 @@ class Settings:
         return self.store or f"file://{self.data}"
 
 
+CONVERSATION_PATTERN = r"[!-+\--~]{1,512}"
 TENANT_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}"
 
 
@@ -126,6 +127,7 @@ def parse_settings(variables: Mapping[str, str]) -> Settings:
         openai_api_key=given.get("OPENAI_API_KEY"),
     )
     _check_together(settings)
+    _check_conversation(variables.get("CONVERSATION", ""))
     return settings
 
 
@@ -161,6 +163,11 @@ def _whole_or_none(name: str, given: Mapping[str, str], least: int, most: int) -
 
 def _switch_or_none(name: str, given: Mapping[str, str]) -> bool | None:
     return _choice(name, given[name], _Switch) is _Switch.ON if name in given else None
+
+
+def _check_conversation(name: str) -> None:
+    if name and not re.fullmatch(CONVERSATION_PATTERN, name, re.ASCII):
+        raise SettingsError(f"CONVERSATION must match {CONVERSATION_PATTERN}, not {name!r}")
 
 
 def _check_together(settings: Settings) -> None:

@@ -14,6 +14,7 @@ may change without a new content (a copied folder, `chmod`): readers read again,
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import stat
@@ -75,15 +76,20 @@ def names_in(folder: int) -> list[str]:
 def read_file(
     folder: int, name: str, *, known_etag: str | None = None, max_bytes: int | None = None
 ) -> FileContent | None:
-    """One content of a file, with its status; None where there is no regular file (a folder is none).
+    """One content of a file, with its status; None where there is no regular file (a folder or a link is none).
 
-    Raises FileTooLarge, and OSError: for a symbolic link too, and for a file that keeps changing in place.
+    Raises FileTooLarge, and OSError for a file that keeps changing in place.
     """
     for _ in range(READ_TRIES):
         try:
             handle = os.open(name, READ_FLAGS, dir_fd=folder)
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            # A symbolic link is never followed, and no object: listings pass over it too.
+            if error.errno == errno.ELOOP:
+                return None
+            raise
         try:
             with contextlib.suppress(_ChangedInPlace):
                 return _read_open_file(handle, known_etag, max_bytes)

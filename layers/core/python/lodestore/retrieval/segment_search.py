@@ -114,10 +114,10 @@ def _postings(parts: Sequence[Part], starts: Sequence[int], hashes: Hashes) -> _
     for part, start in zip(parts, starts, strict=False):
         terms, offsets = part.segment["term"], part.segment["term_at"]
         at = terms.searchsorted(hashes)
-        at[at == len(terms)] = 0
-        for form in np.flatnonzero(terms[at] == hashes).tolist() if len(terms) else ():
-            span = slice(*offsets[at[form] : at[form] + 2].tolist())
-            found[form].append((part.segment, start, span))
+        forms = (terms.take(at, mode="clip") == hashes).nonzero()[0] if len(terms) else at[:0]
+        begins, ends = offsets[at[forms]].tolist(), offsets[at[forms] + 1].tolist()
+        for form, begin, end in zip(forms.tolist(), begins, ends, strict=True):
+            found[form].append((part.segment, start, slice(begin, end)))
     pieces = [piece for one in found for piece in one]
     sizes = [span.stop - span.start for _, _, span in pieces]
     rows = _joined([segment["posting_row"][span] for segment, _, span in pieces], np.uint32)

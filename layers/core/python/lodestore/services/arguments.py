@@ -38,9 +38,11 @@ class Arguments:
                 raise InvalidArgument(
                     f"{tool} has no argument {_echo(name)!r}.",
                     field=_echo(name),
-                    limit=", ".join(allowed),
+                    limit=", ".join(allowed) or "no arguments",
                     got=_echo(name),
-                    next_step=f"Leave it out, or use one of: {', '.join(allowed)}.",
+                    next_step=f"Leave it out, or use one of: {', '.join(allowed)}."
+                    if allowed
+                    else "Leave it out.",
                 )
         self._tool = tool
         self._given = {name: value for name, value in given.items() if not _is_absent(name, value)}
@@ -129,8 +131,9 @@ class Arguments:
                 raise self._wrong(name, "a list of texts", value)
             text = self._clean_bounded(name, value, most_bytes)
             _check_bytes(name, text, most_bytes)
-            if text:
-                cleaned[text] = None
+            if not text:
+                raise self._wrong(name, "texts of characters that stay (no lone controls or blanks)", value)
+            cleaned[text] = None
         return tuple(cleaned) or None
 
     def choice(self, name: str, kind: type[Choice]) -> Choice | None:
@@ -226,7 +229,12 @@ class Arguments:
 
     def _cleaned(self, name: str, most_bytes: int) -> str | None:
         value = self._raw_text(name)
-        return None if value is None else self._clean_bounded(name, value, most_bytes) or None
+        if value is None:
+            return None
+        text = self._clean_bounded(name, value, most_bytes)
+        if not text:
+            raise self._wrong(name, "text of characters that stay (no lone controls or blanks)", value)
+        return text
 
     def _clean_bounded(self, name: str, text: str, most_bytes: int) -> str:
         """Cleaning makes a text shorter, but not what is four times too long; that is not worth the work."""

@@ -23,6 +23,7 @@ from lodestore.retrieval.segment_search import Mask
 from lodestore.services.tenant_view import TenantView, ViewPart
 
 Masks = tuple[Mask, ...]
+_NO_ROWS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,8 @@ def both(first: Masks, second: Masks) -> Masks:
 
 def but(first: Masks, second: Masks) -> Masks:
     """Rows in the first and not in the second."""
-    return tuple(one & ~other for one, other in zip(first, second, strict=True))
+    # Of two truths the first is greater only where it holds and the second does not: one step where `& ~` takes two.
+    return tuple(one > other for one, other in zip(first, second, strict=True))
 
 
 def count(masks: Masks) -> int:
@@ -144,7 +146,7 @@ def _named_in(part: ViewPart, at: datetime | None) -> Array:
 
 def _superseded(segment: Segment, named: Array, *, noted: bool) -> Mask:
     mask = np.zeros(len(segment), np.bool_)
-    if len(named):
+    if len(named) and len(segment):
         mask[_rows_of(segment, named)] = True
     if noted and len(segment["superseded_by"]):
         mask |= _lengths(segment, "superseded_by") > 0
@@ -154,8 +156,12 @@ def _superseded(segment: Segment, named: Array, *, noted: bool) -> Mask:
 def _rows_of(segment: Segment, hashes: Array) -> NDArray[np.int64]:
     """The rows whose id has one of these hashes: none, one, or more where ids share it."""
     column = segment["id_hash"]
-    first = column.searchsorted(hashes, "left")
-    counts = column.searchsorted(hashes, "right") - first
+    first = column.searchsorted(hashes)
+    there = column.take(first, mode="clip") == hashes
+    if not there.any():
+        return _NO_ROWS
+    first = first[there]
+    counts = column.searchsorted(hashes[there], "right") - first
     rows: NDArray[np.int64] = (first + counts - counts.cumsum()).repeat(counts) + np.arange(counts.sum())
     return rows
 
@@ -176,7 +182,7 @@ def _admitted(segment: Segment, filters: Filters) -> Mask:
         mask &= np.isin(segment["type"], [TYPES.index(kind) for kind in filters.types])
     if filters.category is not None:
         mask &= segment["category"] == np.uint64(hash64(filters.category))
-    for tag in hashes64(filters.tags or ()):
+    for tag in hashes64(filters.tags) if filters.tags else ():
         mask &= _having(segment, "tags", tag)
     if filters.since is not None:
         mask &= segment["created"] >= milliseconds(filters.since)

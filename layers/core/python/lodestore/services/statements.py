@@ -25,6 +25,7 @@ from lodestore.services.arguments import Arguments
 from lodestore.settings import SecretPolicy
 
 Kept = TypeVar("Kept")
+_LEAST_LIFETIME = 1_000
 FIELD_ARGUMENTS = (
     "content",
     "type",
@@ -153,8 +154,8 @@ def _expiry(arguments: Arguments, now: datetime) -> datetime | None:
             next_step="Leave one of the two out.",
         )
     if ttl is not None:
-        # Rounded up, so that a lifetime under a millisecond is still in the future.
-        return now + timedelta(milliseconds=max(1, round(ttl * 86_400_000)))
+        # What lived for less than a second would be gone before anyone could see it.
+        return now + timedelta(milliseconds=max(_LEAST_LIFETIME, round(ttl * 86_400_000)))
     if moment is not None and moment <= now:
         raise InvalidArgument(
             "expires_at is not in the future, so the memory would never be seen.",

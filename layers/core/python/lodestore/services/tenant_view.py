@@ -54,6 +54,7 @@ class TenantView:
 
     tail        id to record, where the tail has a newer one than the index; their rows are in the last part
     pending     ids that the index does not show as they are
+    read_now    ids of the tail whose truth was read for this very view; the others were read before
     degraded    a listed segment or the manifest could not be read or is lost, or the index is of another tokenizer
     """
 
@@ -65,6 +66,7 @@ class TenantView:
     tail_truncated: bool = False
     invalid: int = 0
     hidden: frozenset[str] = field(default_factory=frozenset)
+    read_now: frozenset[str] = field(default_factory=frozenset)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +78,7 @@ class _Overlay:
     pending: frozenset[str]
     invalid: int
     truncated: bool
+    read_now: frozenset[str]
 
 
 class TenantViews:
@@ -135,6 +138,7 @@ class TenantViews:
             tail_truncated=overlay.truncated,
             invalid=overlay.invalid,
             hidden=overlay.hidden,
+            read_now=overlay.read_now,
         )
 
     def _is_damaged(self, tenant: str, loaded: LoadedManifest, pending: PendingList) -> bool:
@@ -176,26 +180,31 @@ class TenantViews:
             key=lambda memory_id: highest[memory_id],
             reverse=True,
         )
-        read = self._read_tail(tenant, {memory_id: highest[memory_id] for memory_id in wanted[:limit]})
+        read, read_now = self._read_tail(
+            tenant, {memory_id: highest[memory_id] for memory_id in wanted[:limit]}
+        )
         replaced = {m: held for m, held in read.items() if _replaces(held, shown[m])}
         hidden = frozenset(m for m, held in read.items() if held.record is None and not _is_stub(shown[m]))
         invalid = sum(held.record is None and held.etag != "" for held in read.values())
-        return _Overlay(
-            replaced, hidden, frozenset(wanted), invalid, truncated=limit is not None and len(wanted) > limit
-        )
+        truncated = limit is not None and len(wanted) > limit
+        return _Overlay(replaced, hidden, frozenset(wanted), invalid, truncated, read_now)
 
-    def _read_tail(self, tenant: str, wanted: Mapping[str, str]) -> dict[str, Held]:
-        """The truth of each id; one that was read before serves where it is at or above the marker's revision."""
+    def _read_tail(self, tenant: str, wanted: Mapping[str, str]) -> tuple[dict[str, Held], frozenset[str]]:
+        """The truth of each id, and which of them were read now.
+
+        One that was read before serves where it is at or above the marker's revision.
+        """
         known = self._held.some(tenant, wanted)
         fresh = {
             m: held
             for m, held in known.items()
             if held.record is not None and held.record.revision >= wanted[m]
         }
-        for memory_id, read in self._truth.read_many(tenant, [m for m in wanted if m not in fresh]).items():
+        read_now = frozenset(wanted) - frozenset(fresh)
+        for memory_id, read in self._truth.read_many(tenant, read_now).items():
             fresh[memory_id] = _held(read)
             self._held.put(tenant, memory_id, fresh[memory_id])
-        return fresh
+        return fresh, read_now
 
     def _parts(self, index: IndexView, overlay: _Overlay) -> tuple[ViewPart, ...]:
         parts = tuple(_covered(listed, overlay) for listed in index.listed)

@@ -28,8 +28,7 @@ class Winners:
     def read(self, caller: Caller, view: TenantView, places: Sequence[Place]) -> list[Memory | None]:
         """The memory of each row as it is now, None where the caller sees none there. Raises Unavailable."""
         ids = [id_of(view, place) for place in places]
-        # The tail was read after the listing, in this very call.
-        wanted = [memory_id for memory_id in ids if memory_id not in view.tail]
+        wanted = [memory_id for memory_id in ids if memory_id not in view.read_now]
         known = {
             m: Read(held.record, held.etag) for m, held in self._held.some(caller.tenant, wanted).items()
         }
@@ -38,9 +37,10 @@ class Winners:
         except StoreUnavailable:
             raise Unavailable("The store did not answer a read.") from None
         for memory_id, one in read.items():
-            if one is not known.get(memory_id) and one.etag is not None:
-                self._held.put(caller.tenant, memory_id, Held.of(one.etag, one.record))
-        records = [view.tail[m].record if m in view.tail else read[m].record for m in ids]
+            if one is not known.get(memory_id):
+                # What is gone or no record is held as such, so that the next view asks for it again.
+                self._held.put(caller.tenant, memory_id, Held.of(one.etag or "", one.record))
+        records = [read[m].record if m in read else view.tail[m].record for m in ids]
         return [
             record if isinstance(record, Memory) and record.visible_to(caller) else None for record in records
         ]

@@ -16,7 +16,7 @@ from itertools import islice
 from lodestore.domain.memory import Memory, Stub
 from lodestore.ports.meter import Meter
 from lodestore.services.forgotten import Forgotten
-from lodestore.services.indexing import RUN_IDS, Indexing
+from lodestore.services.indexing import RUN_IDS, Contended, Indexing, NeedsRebuild
 from lodestore.services.manifests import LoadedManifest, Manifests
 from lodestore.services.pending import Pending
 from lodestore.services.replacing import Replaced, Replacing
@@ -138,5 +138,8 @@ class Rebuilding:
         self._meter.count("index_rebuilt")
         touched = iter(sorted(replaced.touched))
         while together := list(islice(touched, RUN_IDS)):
-            self._indexing.run(tenant, together)
+            try:
+                self._indexing.run(tenant, together)
+            except NeedsRebuild:
+                raise Contended from None
         return replace(report, kept=replaced.kept, retired=replaced.retired, generation=replaced.generation)

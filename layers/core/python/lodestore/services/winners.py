@@ -28,7 +28,8 @@ class Winners:
     def read(self, caller: Caller, view: TenantView, places: Sequence[Place]) -> list[Memory | None]:
         """The memory of each row as it is now, None where the caller sees none there. Raises Unavailable."""
         ids = [id_of(view, place) for place in places]
-        wanted = [memory_id for memory_id in ids if memory_id not in view.read_now]
+        read_just_now = view.read_now & view.tail.keys()
+        wanted = [memory_id for memory_id in ids if memory_id not in read_just_now]
         known = {
             m: Read(held.record, held.etag) for m, held in self._held.some(caller.tenant, wanted).items()
         }

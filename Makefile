@@ -67,6 +67,14 @@ check: $(DEV) ## Lint, types and imports; no tests
 	@echo "mypy"; $(BIN)/mypy $(CODE)
 	@echo "import-linter"; $(BIN)/lint-imports --no-logo
 
+.PHONY: conformance
+conformance: $(DEV) ## The official MCP conformance suite, both revisions, against `make run` (Node and npm come along)
+	@$(BIN)/python -m pytest tests/conformance -rP $(PYTEST_ARGS)
+
+.PHONY: test-clients
+test-clients: $(DEV) ## Real MCP clients against `make run`: a table of client x step
+	@$(BIN)/python -m pytest tests/clients -rs $(PYTEST_ARGS)
+
 .PHONY: format
 format: $(DEV) ## Format the code and apply the safe fixes
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

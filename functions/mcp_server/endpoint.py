@@ -20,7 +20,7 @@ from lodestore.settings import Auth
 from mcp_server.envelope import Malformed, Message, parse
 from mcp_server.exchange import Exchange, Record
 from mcp_server.gate import Route, check_size, read_body, read_credential, route
-from mcp_server.http_event import HttpAnswer, HttpRequest, read_event
+from mcp_server.http_event import EVENTS_TYPE, HttpAnswer, HttpRequest, read_event
 from mcp_server.observability import Observer
 from mcp_server.origins import Origins
 from mcp_server.refusals import Refusal, refusal_of
@@ -94,7 +94,8 @@ class Endpoint:
         except LodestoreError as error:
             raise refusal_of(error) from error
         reply = self._dispatcher().answer(message, exchange, request.headers)
-        return HttpAnswer(status=reply.status, payload=reply.payload)
+        before = reply.before if EVENTS_TYPE in request.headers.get("accept", "") else ()
+        return HttpAnswer(status=reply.status, payload=reply.payload, before=before)
 
     def _exchange(self, message: Message, request: HttpRequest, record: Record, grant: Grant) -> Exchange:
         if not message.needs_tenant:

@@ -24,7 +24,7 @@ from mcp_types import INTERNAL_ERROR, ErrorData
 
 from lodestore import __version__
 from mcp_server import eras
-from mcp_server.envelope import Message, RequestId
+from mcp_server.envelope import GREETINGS, Message, RequestId
 from mcp_server.exchange import Exchange
 from mcp_server.loops import Loops
 from mcp_server.message_context import MessageContext
@@ -66,6 +66,7 @@ class Dispatch:
         tools = ToolHandlers(lodestore.toolbox, observer)
         reads = ToolReads(lodestore.toolbox)
         resources, prompts = ResourceHandlers(reads), PromptHandlers(reads)
+        self._lodestore = lodestore
         self._observer = observer
         self._loops = Loops()
         self.server = Server(
@@ -94,12 +95,23 @@ class Dispatch:
             connection = eras.connect(message, headers)
             context = MessageContext(message.id, exchange, progress_token=_progress_token(message))
             result = self._loops.run(self._serve(message, context, connection))
+            result = self._with_own_instructions(message, exchange, result)
         except Exception as failure:  # noqa: BLE001 - the one boundary between exceptions and the wire
             error = self._error_of(failure, exchange)
             exchange.record.error = f"rpc{error.code}"
             return Reply(eras.status_of(error, modern=modern), _payload(message.id, error))
         payload = {"jsonrpc": "2.0", "id": message.id, "result": result}
         return Reply(200, payload, tuple(context.reports))
+
+    def _with_own_instructions(
+        self, message: Message, exchange: Exchange, result: Mapping[str, object]
+    ) -> Mapping[str, object]:
+        pinned = self._lodestore.pinned
+        if message.method not in GREETINGS or exchange.caller is None or pinned is None or not pinned.on:
+            return result
+        own = {**result, "instructions": pinned.of(exchange.caller, self._lodestore.instructions)}
+        # What a client keeps is keyed without the tenant's header.
+        return own | {"ttlMs": 0, "cacheScope": "private"} if "ttlMs" in result else own
 
     async def _serve(
         self, message: Message, context: MessageContext, connection: Connection

@@ -90,9 +90,19 @@ def test_an_exact_identifier_stands_in_the_gold_and_nowhere_else() -> None:
         for question in project.questions:
             if question.kind != "exact-identifier":
                 continue
-            words = [word.strip(PUNCTUATION) for word in question.text.split()]
-            holders = [{m.key for m in project.memories if word in m.content} for word in words]
+            words = [word.strip(PUNCTUATION).casefold() for word in question.text.split()]
+            holders = [
+                {memory.key for memory in project.memories if word in memory.content.casefold()}
+                for word in words
+            ]
             assert any(held and held <= question.gold for held in holders), question.id
+
+
+def test_a_question_across_languages_is_in_another_language_than_its_gold() -> None:
+    languages = {memory.key: memory.language for memory in memories()}
+    for question in questions():
+        if question.kind == "cross-language":
+            assert question.language not in {languages[key] for key in question.gold}, question.id
 
 
 def test_the_halves_are_even_within_each_kind() -> None:

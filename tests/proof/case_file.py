@@ -128,9 +128,7 @@ class CaseFile:
     def may_reach(self, origin: Operation, who: Who) -> bool:
         """Whether what was said there is this caller's to see."""
         scoped = origin.given.get("scope") == "conversation"
-        return origin.who.tenant == who.tenant and (
-            not scoped or origin.who.conversation == who.conversation
-        )
+        return origin.who.tenant == who.tenant and (not scoped or origin.who.conversation == who.conversation)
 
     def without_effect(self, operation: Operation) -> bool:
         """Whether the caller was told that this operation changed nothing."""
@@ -269,7 +267,9 @@ def _sights(operation: Operation) -> Iterator[tuple[str, Sight]]:
         wrote = answer["status"] in ("stored", "updated")
         yield answer["id"], Sight(answer["revision"], answer["version"], answer, wrote)
     elif tool == "update_memory" and answer:
-        fields = {n: v for n, v in given.items() if n not in ("id", "expected_version", "supersedes", "clear")}
+        fields = {
+            n: v for n, v in given.items() if n not in ("id", "expected_version", "supersedes", "clear")
+        }
         yield given["id"], Sight(answer["revision"], answer["version"], fields, bool(answer["changed"]))
     elif tool == "update_memory" and (operation.answer or {}).get("field") == "expected_version":
         yield given["id"], Sight(version=(operation.answer or {})["current_version"], direct=True)

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -132,10 +133,7 @@ class _Run:
         if process is None:
             return None
         began = self._recorder.tick()
-        if tool == "list_memories":
-            answer = _walk(process, who, given)
-        else:
-            answer = process.call(who, tool, given)
+        answer = _walk(process, who, given) if tool == "list_memories" else process.call(who, tool, given)
         self._check_form(answer, tool)
         return self._recorder.note(process.name, who, tool, given, began, answer)
 
@@ -232,7 +230,8 @@ class _Run:
         self._compare("P-IDEMPOTENT", from_tail, from_index, "after indexing", but=unmarked)
         for tenant in TENANTS:
             self._lose_index(tenant)
-            self._processes[0].keep_up(lambda tenant=tenant: self._processes[0].services.rebuilding.run(tenant))  # type: ignore[misc]
+            rebuilding = self._processes[0].services.rebuilding
+            self._processes[0].keep_up(partial(rebuilding.run, tenant))
         self._compare("P-TRUTH", from_index, self._inspected(), "after the index was lost and rebuilt")
         verdict = judge(self._recorder.operations)
         self.result.checked += verdict.checked
@@ -265,7 +264,7 @@ class _Run:
             self.result.check(promise, first == second, f"{what}: {lost} became {new}, of {len(first)} rows")
 
     def _unmarked(self, tenant: str) -> set[str]:
-        """Ids whose last write has no marker and is not indexed: only an event tells of it, so nobody was told it is there."""
+        """Ids whose last write has no marker and is not indexed: only an event tells of it, and nobody was told."""
         truth, shown = truth_of(self._world, tenant), shown_by_index(self._world, tenant)
         marked = [marker.partition("~") for marker in markers_of(self._world, tenant)]
         found = {
@@ -278,11 +277,17 @@ class _Run:
         told |= {o.given.get("id") for o in self._unanswered()}
         told |= {older for o in self._unanswered() for older in o.given.get("supersedes", ())}
         for memory_id in found & set(self._board.known(tenant)):
-            self.result.check("P-READ-YOUR-WRITES", memory_id in told, f"{memory_id} has no marker, and all was answered")
+            self.result.check(
+                "P-READ-YOUR-WRITES", memory_id in told, f"{memory_id} has no marker, and all was answered"
+            )
         return found
 
     def _unanswered(self) -> list[Operation]:
-        return [o for o in self._recorder.operations if o.answer is None or o.answer.get("written") in (True, "unknown")]
+        return [
+            o
+            for o in self._recorder.operations
+            if o.answer is None or o.answer.get("written") in (True, "unknown")
+        ]
 
     def _converge(self) -> None:
         """The indexer runs until nothing is left to do, hours later."""
@@ -295,7 +300,7 @@ class _Run:
         for minutes in (2, 70, 70, 70, 2):
             for tenant in TENANTS:
                 process = self._processes[0]
-                done = process.keep_up(lambda tenant=tenant: self._processes[0].services.upkeep.run(tenant))  # type: ignore[misc]
+                done = process.keep_up(partial(process.services.upkeep.run, tenant))
                 self.result.check("P-IDEMPOTENT", done == {}, f"upkeep of {tenant} without faults: {done}")
             self._world.clock.advance(timedelta(minutes=minutes))
         for tenant in TENANTS:

@@ -48,11 +48,11 @@ FIELDS: dict[str, Sequence[object]] = {
     "metadata": ({"a": 1}, {"b": [1, {"c": None}]}),
     "valid_from": [START + timedelta(days=days) for days in (-400, -1, 1, 45)],
 }
-# In days: a millisecond, a minute, two days; the clock moves by amounts around them.
+# In days: less than a second, a minute, two days; the clock moves by amounts around them.
 LIFETIMES = (1e-9, 1 / 1440, 2.0)
 STEPS_OF_TIME = (
     timedelta(milliseconds=1),
-    timedelta(milliseconds=1),
+    timedelta(seconds=1, milliseconds=1),
     timedelta(seconds=61),
     timedelta(minutes=31),
     timedelta(hours=1, milliseconds=1),
@@ -127,7 +127,7 @@ class Draw:
             given["expires_at"] = START + timedelta(days=500)
         if self.maybe(0.25 if who.conversation is not None else 0.02):
             given["scope"] = "conversation"
-        if self.maybe(0.2):
+        if self.maybe(0.3):
             given["idempotency_key"] = self.one_of(KEYS)
         if self.maybe(0.2):
             others = [memory_id for memory_id in known if memory_id != NEVER_GIVEN]
@@ -150,7 +150,7 @@ class Draw:
         if self.maybe(0.25) or not given:
             given["clear"] = list(dict.fromkeys([self.one_of(free), self.one_of(free)]))
         if self.maybe(0.3):
-            given["expected_version"] = max(1, version - self.maybe(0.3))
+            given["expected_version"] = max(1, version + self.one_of((-1, 0, 0, 1)))
         return {"id": memory_id, **given}
 
     def filters(self, share: float) -> Json:

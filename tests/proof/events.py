@@ -14,7 +14,16 @@ from collections.abc import Callable, Iterable, Iterator
 from urllib.parse import quote_plus
 
 from lodestore.format.keys import MEMORIES
-from lodestore.ports.object_store import Found, GetOutcome, Missing, ObjectStore, Page, Version, Won, WriteOutcome
+from lodestore.ports.object_store import (
+    Found,
+    GetOutcome,
+    Missing,
+    ObjectStore,
+    Page,
+    Version,
+    Won,
+    WriteOutcome,
+)
 from lodestore.services.events import FOLDER_BUCKET
 
 

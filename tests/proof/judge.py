@@ -88,17 +88,15 @@ def _gone_after_a_forget(case: CaseFile, verdict: Verdict) -> None:
 def _one_revision_after_the_other(case: CaseFile, verdict: Verdict) -> None:
     """Each id's revisions rise with time, and no two writes share one."""
     for memory in case.memories.values():
-        seen = [(o, sight) for o, sight in memory.sights if sight.revision]
-        for later, after in seen:
-            for earlier, before in seen:
+        seen = [(o, sight, sight.revision) for o, sight in memory.sights if sight.revision]
+        for later, after, newer in seen:
+            for earlier, before, older in seen:
                 if earlier.ended < later.began:
-                    rises = before.revision < after.revision or (
-                        before.revision == after.revision and not after.wrote
-                    )
-                    why = f"{memory.id}: {after.revision} after {before.revision} of #{earlier.number}"
+                    rises = older < newer or (older == newer and not after.wrote)
+                    why = f"{memory.id}: {newer} after {older} of #{earlier.number}"
                     verdict.check("P-NO-LOST-UPDATE", rises, later, why)
                 elif earlier is not later and earlier.number < later.number:
-                    both = before.wrote and after.wrote and before.revision == after.revision
+                    both = before.wrote and after.wrote and older == newer
                     why = f"{memory.id}: one revision of two writes, #{earlier.number} too"
                     verdict.check("P-NO-LOST-UPDATE", not both, later, why)
 
@@ -122,7 +120,9 @@ def _one_version_after_the_other(case: CaseFile, verdict: Verdict) -> None:
             why = f"{memory.id}: version {after.version} written twice, by #{earlier.number} too"
             verdict.check("P-NO-LOST-UPDATE", not twice, later, why)
             differing = [
-                n for n in STATED if n in before.fields and n in after.fields and before.fields[n] != after.fields[n]
+                n
+                for n in STATED
+                if n in before.fields and n in after.fields and before.fields[n] != after.fields[n]
             ]
             why = f"{memory.id}: version {after.version} differs in {differing} from #{earlier.number}"
             verdict.check("P-NO-LOST-UPDATE", not differing, later, why)
@@ -173,13 +173,19 @@ def _nothing_from_nowhere(case: CaseFile, verdict: Verdict) -> None:
     """Whatever is shown was said, in the same tenant, to all or in the same conversation, and not refused."""
     for read in case.reads:
         for row in read.rows:
-            for name, values in (("content", [row["content"]]), ("tags", row["tags"]), ("source", [row["source"]])):
+            for name, values in (
+                ("content", [row["content"]]),
+                ("tags", row["tags"]),
+                ("source", [row["source"]]),
+            ):
                 for value in values:
                     if value is None:
                         continue
                     origins = case.origins(name, value)
                     mine = [o for o in origins if case.may_reach(o, read.who)]
-                    why = f"{name} {value!r} of {row['id']} is another's: only {[str(o.who) for o in origins]}"
+                    why = (
+                        f"{name} {value!r} of {row['id']} is another's: only {[str(o.who) for o in origins]}"
+                    )
                     verdict.check("P-TENANT", bool(mine) or not origins, read.operation, why)
                     told = [o for o in mine if o.began < read.operation.ended and not case.without_effect(o)]
                     why = f"{name} {value!r} of {row['id']} was never stored, by what callers were told"

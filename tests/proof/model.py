@@ -1,9 +1,8 @@
 """What the service promises, as a small program that is obviously right.
 
-Owns: `Model`: memories, who sees them, versions, forgetting, superseding, expiry, idempotency keys, own ids, the order
-of lists, counts. It keeps everything in dictionaries, knows no storage, no index and no failure, and imports nothing
-of what it judges. Guarantees: each operation takes the time it happens at and gives the answer that the interface
-(`interface.md`) wants, as far as the interface fixes it; a derived id is learnt from the first answer that shows it.
+Owns: `Model`: memories, who sees them, versions, forgetting, superseding, expiry, keys, own ids, order, counts: all in
+dictionaries. It knows no storage, no index and no failure, and imports nothing of what it judges. Guarantees: each
+operation gives the answer that the interface wants at that time; a derived id is learnt from the first that shows it.
 Gives up: how ids are derived, revisions, scores, texts of messages, limits on sizes.
 """
 
@@ -17,19 +16,11 @@ from typing import Any
 
 Json = dict[str, Any]
 Place = tuple[object, ...]
+Given = str | None
 DERIVED_IDS = 8
-DEFAULTS: Json = {
-    "type": "fact",
-    "category": None,
-    "tags": [],
-    "importance": 0.5,
-    "pinned": False,
-    "source": None,
-    "metadata": {},
-    "valid_from": None,
-    "expires_at": None,
-    "supersedes": [],
-}
+NOTHING: Json = dict.fromkeys(("category", "source", "valid_from", "expires_at"))
+LISTS: Json = {"tags": [], "supersedes": [], "metadata": {}}
+DEFAULTS: Json = {"type": "fact", "importance": 0.5, "pinned": False, **NOTHING, **LISTS}
 
 
 class Refused(Exception):
@@ -50,10 +41,7 @@ class Who:
 
 @dataclass
 class Memory:
-    """A memory or, once `forgotten`, what is left of it: key, `supersedes` and who superseded it.
-
-    request   what its first caller said; `noted`: who superseded it, also where they say so no longer
-    """
+    """`request`: what its first caller said; `noted`: who superseded it, also where they say so no longer."""
 
     id: str
     scope: str
@@ -76,17 +64,14 @@ class Memory:
         return self.fields["expires_at"] is not None and self.fields["expires_at"] <= at
 
     def since(self) -> datetime:
-        since: datetime = self.fields["valid_from"] or self.created
-        return since
+        return self.fields["valid_from"] or self.created
 
     def passes(self, given: Json) -> bool:
-        return (
-            ("type" not in given or self.fields["type"] in given["type"])
-            and ("category" not in given or self.fields["category"] == given["category"])
-            and set(given.get("tags", ())) <= set(self.fields["tags"])
-            and ("since" not in given or self.created >= given["since"])
-            and ("until" not in given or self.created < given["until"])
-        )
+        kind = self.fields["type"] in given.get("type", [self.fields["type"]])
+        category = self.fields["category"] == given.get("category", self.fields["category"])
+        young = given.get("since", self.created) <= self.created
+        old = "until" not in given or self.created < given["until"]
+        return kind and category and young and old and set(given.get("tags", ())) <= set(self.fields["tags"])
 
 
 class Model:
@@ -114,16 +99,15 @@ class Model:
             self._check_supersedes(who, own, scope, given)
         name = "id" if own is not None else "idempotency_key"
         if memory is not None and alive:
-            return self._said_again(who, memory, request, given, name if place[0] != "content" else "", now)
+            return self._again(who, memory, request, given, name if place[0] != "content" else "", now)
         if memory is not None and key is not None and memory.key == key:
             return {"status": "forgotten", "id": memory.id, "redacted": []}
         if memory is not None and not self._free(who, memory, now):
             raise Refused("conflict", name, id=memory.id, current_version=None)
         memory_id = self._id(place, answered)
         self._check_cycle(who, memory_id, given.get("supersedes", []))
-        fresh = Memory(
-            memory_id, scope, who.conversation, content, {**DEFAULTS, **given}, now, now, request, key
-        )
+        given = {**DEFAULTS, **given}
+        fresh = Memory(memory_id, scope, who.conversation, content, given, now, now, request, key)
         fresh.history.append((1, content, {"stored"}))
         self._of(who)[memory_id] = fresh
         return self._remembered(who, fresh, "stored")
@@ -132,7 +116,7 @@ class Model:
         given = _with_end(_trimmed(given), now)
         memory = self._visible(who, given.pop("id"))
         version, cleared = given.pop("expected_version", None), given.pop("clear", [])
-        before = list(memory.fields["supersedes"])
+        before = memory.fields["supersedes"]
         added = [older for older in given.get("supersedes", []) if older not in before]
         self._check_supersedes(who, memory.id, memory.scope, {"supersedes": added})
         self._check_cycle(who, memory.id, added)
@@ -168,11 +152,8 @@ class Model:
         """What list_memories walks through, in its order."""
         status, important = given.get("status", "active"), given.get("sort") == "important"
         rows = [self.row(who, memory, now) for memory in self.visible(who) if memory.passes(given)]
-        return sorted(
-            (row for row in rows if status in ("all", row["status"])),
-            key=lambda row: (row["importance"] if important else 0, row["created_at"], row["id"]),
-            reverse=True,
-        )
+        rows.sort(key=lambda row: (row["importance"] if important else 0, row["created_at"], row["id"]))
+        return [row for row in reversed(rows) if status in ("all", row["status"])]
 
     def recallable(self, who: Who, given: Json, now: datetime) -> dict[str, Json]:
         """By id, everything that a recall with these filters may show, and must where the words match."""
@@ -189,14 +170,11 @@ class Model:
 
     def stats(self, who: Who, now: datetime) -> Json:
         rows = [self.row(who, memory, now) for memory in self.visible(who)]
-        states = Counter(row["status"] for row in rows)
-        return {
-            "total": states["active"],
-            "by_type": dict(Counter(row["type"] for row in rows if row["status"] == "active")),
-            "superseded": states["superseded"],
-            "expired": states["expired"],
-            "feedback": sum(self._feedback(who, row["id"]).total() for row in rows),
-        }
+        states, types = Counter(row["status"] for row in rows), Counter[str]()
+        types.update(row["type"] for row in rows if row["status"] == "active")
+        feedback = sum(self._feedback(who, row["id"]).total() for row in rows)
+        states_not_active = {name: states[name] for name in ("superseded", "expired")}
+        return {"total": states["active"], "by_type": dict(types), "feedback": feedback, **states_not_active}
 
     def visible(self, who: Who) -> Iterator[Memory]:
         """Everything that is not forgotten and that this caller may see."""
@@ -207,19 +185,10 @@ class Model:
 
     def row(self, who: Who, memory: Memory, now: datetime) -> Json:
         newer = self.superseded_by(who, memory)
-        return {
-            **memory.fields,
-            "id": memory.id,
-            "content": memory.content,
-            "scope": memory.scope,
-            "created_at": memory.created,
-            "updated_at": memory.updated,
-            "version": memory.version,
-            "superseded_by": newer,
-            "status": "expired" if memory.expired(now) else "superseded" if newer else "active",
-        }
-
-    # What these are made of.
+        named = {"id": memory.id, "content": memory.content, "scope": memory.scope, "version": memory.version}
+        times = {"created_at": memory.created, "updated_at": memory.updated}
+        status = "expired" if memory.expired(now) else "superseded" if newer else "active"
+        return {**memory.fields, **named, **times, "superseded_by": newer, "status": status}
 
     def _of(self, who: Who) -> dict[str, Memory]:
         return self.tenants.setdefault(who.tenant, {})
@@ -238,35 +207,31 @@ class Model:
         gone = memory.forgotten or (memory.expired(now) and memory.seen_by(who))
         return gone and not self.superseded_by(who, memory)
 
-    def _place(
-        self, who: Who, content: str, scope: str, key: str | None, own: str | None, now: datetime
-    ) -> Place:
+    def _place(self, who: Who, said: str, scope: str, key: Given, own: Given, at: datetime) -> Place:
         """Where this statement lives: at its own id or key, else at the first of eight places that is free or its."""
         mine = who.conversation if scope == "conversation" else None
         if own is not None:
-            return self.ids.setdefault(("own", own), own) and ("own", own)
+            self.ids["own", own] = own
+            return ("own", own)
         if key is not None:
             return ("key", mine, key)
         for attempt in range(DERIVED_IDS):
-            place = ("content", mine, content, attempt)
+            place = ("content", mine, said, attempt)
             memory = self._of(who).get(self.ids.get(place, ""))
-            if memory is None or self._free(who, memory, now):
+            if memory is None or self._free(who, memory, at):
                 return place
-            same = (memory.scope, memory.content) == (scope, content) and not memory.expired(now)
+            same = (memory.scope, memory.content) == (scope, said) and not memory.expired(at)
             if same and memory.seen_by(who) and not self.superseded_by(who, memory):
                 return place
         raise Refused("conflict", "content", current_version=None)
 
     def _id(self, place: Place, answered: str | None) -> str:
         if place not in self.ids:
-            assert answered is not None, f"no id was answered for {place}"
-            assert answered not in self.ids.values(), f"{answered} was another statement's id"
-            self.ids[place] = answered
+            assert answered not in (None, *self.ids.values()), f"{answered} for {place}: no id, or another's"
+            self.ids[place] = str(answered)
         return self.ids[place]
 
-    def _said_again(
-        self, who: Who, memory: Memory, request: Json, given: Json, name: str, now: datetime
-    ) -> Json:
+    def _again(self, who: Who, memory: Memory, request: Json, given: Json, name: str, at: datetime) -> Json:
         """A statement where a live memory is; `name` is the argument that led there, "" if it was the content."""
         seen = memory.seen_by(who)
         if not seen or memory.scope != request.get("scope", "project"):
@@ -282,7 +247,7 @@ class Model:
             del given["expires_at"]
         if any(memory.fields[name] != value for name, value in given.items()):
             self._check_cycle(who, memory.id, given.get("supersedes", []))
-        changed = self._set(memory, given, now)
+        changed = self._set(memory, given, at)
         return self._remembered(who, memory, "updated" if changed else "already_known")
 
     def _remembered(self, who: Who, memory: Memory, status: str) -> Json:
@@ -323,13 +288,12 @@ class Model:
 
 def _trimmed(given: Json) -> Json:
     """With line endings and outer white space as they are stored."""
-    content = given.get("content")
-    return {**given, **({} if content is None else {"content": content.replace("\r\n", "\n").strip()})}
+    return {n: v.replace("\r\n", "\n").strip() if n == "content" else v for n, v in given.items()}
 
 
 def _with_end(given: Json, now: datetime) -> Json:
     """With a lifetime as the time at which it ends."""
-    given = dict(given)
-    if "ttl_days" in given:
-        given["expires_at"] = now + max(timedelta(milliseconds=1), timedelta(days=given.pop("ttl_days")))
-    return given
+    if "ttl_days" not in given:
+        return dict(given)
+    rest = {name: value for name, value in given.items() if name != "ttl_days"}
+    return {**rest, "expires_at": now + max(timedelta(seconds=1), timedelta(days=given["ttl_days"]))}

@@ -101,7 +101,7 @@ class SideBySide:
             ]
             assert history == memory.history[::-1]
 
-    def list(self, process: int, who: Who, given: Json) -> None:
+    def list_all(self, process: int, who: Who, given: Json) -> None:
         """A walk through all pages."""
         answer = walk(lambda tool, arguments: self._call(process, who, tool, arguments), given)
         expected = self.model.rows(who, given, self.now)
@@ -146,7 +146,7 @@ class SideBySide:
     def everything(self) -> None:
         """Every caller, every way to read."""
         for who in (Who(tenant, conversation) for tenant in TENANTS for conversation in CONVERSATIONS):
-            self.list(0, who, {"status": "all", "limit": 100})
+            self.list_all(0, who, {"status": "all", "limit": 100})
             self.stats(1, who)
             for memory_id in self.ids:
                 self.get(2, who, memory_id)
@@ -202,7 +202,9 @@ class SideBySide:
 
     def _call(self, process: int, who: Who, tool: str, given: Json) -> Json:
         self._say(f"{process} {who.tenant}/{who.conversation} {tool} {given}")
-        sent = {name: value.isoformat() if hasattr(value, "isoformat") else value for name, value in given.items()}
+        sent = {
+            name: value.isoformat() if hasattr(value, "isoformat") else value for name, value in given.items()
+        }
         caller = Caller(who.tenant, who.conversation, Role.ADMIN)
         try:
             answer: Json = self._processes[process].toolbox.call(caller, tool, sent)

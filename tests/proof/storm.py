@@ -18,7 +18,9 @@ from tests.faults.hostile_store import Action, Fault, FaultyStore, Request, poss
 from tests.services.world import FakeClock
 
 CONFLICTS = frozenset({Fault.LOST, Fault.CONTENDED, Fault.GONE})
-NO_ANSWERS = frozenset({Fault.UNKNOWN_BEFORE, Fault.UNKNOWN_AFTER, Fault.UNKNOWN_LATE, Fault.UNAVAILABLE_AFTER})
+NO_ANSWERS = frozenset(
+    {Fault.UNKNOWN_BEFORE, Fault.UNKNOWN_AFTER, Fault.UNKNOWN_LATE, Fault.UNAVAILABLE_AFTER}
+)
 REFUSALS = frozenset({Fault.UNAVAILABLE})
 CRASHES = frozenset({Fault.CRASH_BEFORE, Fault.CRASH_AFTER})
 SHARES = (0.0, 0.01, 0.03, 0.08)

@@ -87,5 +87,7 @@ def test_whatever_many_callers_do_at_once_no_answer_breaks_a_promise(folder: Pat
     verdict = judge(recorder.operations)
     world.close()
     assert [str(violation) for violation in verdict.violations] == []
-    assert all(verdict.checked[promise] > 100 for promise in ("P-READ-YOUR-WRITES", "P-FORGOTTEN", "P-TENANT"))
+    assert all(
+        verdict.checked[promise] > 100 for promise in ("P-READ-YOUR-WRITES", "P-FORGOTTEN", "P-TENANT")
+    )
     assert verdict.checked["P-NO-LOST-UPDATE"] > 1000

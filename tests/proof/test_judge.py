@@ -129,8 +129,14 @@ def _come_back_by_a_retry(history: History) -> History:
     last = history[-1]
     answer = {**row, "status": "already_known", "revision": "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"}
     said = replace(
-        last, number=last.number + 1, who=forgotten.who, tool="remember", given=given,
-        began=last.ended + 1, ended=last.ended + 2, answer=answer,
+        last,
+        number=last.number + 1,
+        who=forgotten.who,
+        tool="remember",
+        given=given,
+        began=last.ended + 1,
+        ended=last.ended + 2,
+        answer=answer,
     )
     return [*history, said]
 
@@ -163,7 +169,9 @@ def _an_older_version(history: History) -> History:
 
 def _a_lost_update(history: History) -> History:
     """The version is right, and the words are those of before."""
-    at = next(answers(history, "get_memory", lambda o: o.given["id"] == "chain-a" and o.process == "afterwards"))
+    at = next(
+        answers(history, "get_memory", lambda o: o.given["id"] == "chain-a" and o.process == "afterwards")
+    )
     return doctored(history, at, lambda answer: answer["memory"].update(source="source1"))
 
 
@@ -199,7 +207,9 @@ def _another_tenants_row(history: History) -> History:
 
 
 def _another_conversations_note(history: History) -> History:
-    mine = next(answers(history, "recall", lambda o: any(h["scope"] == "conversation" for h in o.answered["hits"])))
+    mine = next(
+        answers(history, "recall", lambda o: any(h["scope"] == "conversation" for h in o.answered["hits"]))
+    )
     note = next(hit for hit in history[mine].answered["hits"] if hit["scope"] == "conversation")
     who = history[mine].who
     other = next(answers(history, "recall", lambda o: o.who == Who(who.tenant, None)))
@@ -215,7 +225,9 @@ def _what_was_refused_is_there(history: History) -> History:
 def _superseded_and_active(history: History) -> History:
     at = next(answers(history, "remember", lambda o: bool(o.answered.get("supersedes"))))
     (old,) = history[at].given["supersedes"]
-    read = next(answers(history, "list_memories", lambda o: o.who == history[at].who and o.began > history[at].ended))
+    read = next(
+        answers(history, "list_memories", lambda o: o.who == history[at].who and o.began > history[at].ended)
+    )
     row = {**_row_of(history, old, history[at].who.tenant), "superseded_by": []}
     return doctored(history, read, lambda answer: answer["memories"].append(row))
 

@@ -52,7 +52,9 @@ class Board:
 
 def text(kind: str, letter: str, who: Who) -> str:
     """What a memory says: a word that only it has, and one that all have."""
-    owner = who.tenant.replace("-", "") + ((who.conversation or "").replace("-", "") if kind == "note" else "")
+    owner = who.tenant.replace("-", "") + (
+        (who.conversation or "").replace("-", "") if kind == "note" else ""
+    )
     return f"{kind}{letter}{owner} {EVERYTHING}"
 
 
@@ -87,7 +89,9 @@ class Client:
         return self._chance.choice(LETTERS)
 
     def _say(self) -> Say:
-        kinds = ["chain", "chain", "mortal", "mortal", "keyed"] + ["note"] * (self.who.conversation is not None)
+        kinds = ["chain", "chain", "mortal", "mortal", "keyed"] + ["note"] * (
+            self.who.conversation is not None
+        )
         return "remember", self._statement(self._chance.choice(kinds), self._letter())
 
     def _statement(self, kind: str, letter: str) -> Json:

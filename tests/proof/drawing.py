@@ -125,7 +125,7 @@ class Draw:
             given["ttl_days"] = self.one_of(LIFETIMES)
         elif self.maybe(0.1):
             given["expires_at"] = START + timedelta(days=500)
-        if self.maybe(0.25 if who.conversation is not None else 0.02):
+        if self.maybe(0.25 if who.conversation is not None else 0.08):
             given["scope"] = "conversation"
         if self.maybe(0.3):
             given["idempotency_key"] = self.one_of(KEYS)
@@ -138,6 +138,8 @@ class Draw:
 
     def change(self, memory_id: str, known: Sequence[str], version: int) -> Json:
         """The arguments of an update; `version` is the current one, which it may expect."""
+        if self.maybe(0.1):
+            return {"id": memory_id, "clear": ["category"]}
         given = self._fields(0.2)
         if self.maybe(0.3):
             given["content"] = self.one_of(CONTENTS)

@@ -71,6 +71,11 @@ check: $(DEV) ## Lint, types and imports; no tests
 bench-quality: $(DEV) $(EMBED) ## Recall, hit, nDCG, MRR of each data set through MCP, beside baselines (SETS="locomo ...", minutes)
 	@exec $(BIN)/python -m benchmarks.quality $(SETS) $(QUALITY_ARGS)
 
+.PHONY: chaos
+chaos: $(DEV) ## Faults at every request of every step, then random storms by seed (SEEDS=200, SEED=n or STEP="..." alone)
+	@$(BIN)/python -m tests.proof.chaos $(if $(SEED),--seed $(SEED)) $(if $(STEP),--step "$(STEP)") \
+		--seeds $(or $(SEEDS),200)
+
 .PHONY: format
 format: $(DEV) ## Format the code and apply the safe fixes
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

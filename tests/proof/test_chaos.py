@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -52,8 +54,30 @@ def test_the_same_seed_is_the_same_storm(folder: Path) -> None:
 def test_a_broken_promise_is_printed_with_the_command_that_runs_it_again() -> None:
     result = ChaosResult(17, operations=3, violations=["P-DURABLE: it is gone"])
     assert chaos.line_of(result).splitlines() == [
-        "seed 17: 3 operations, 0 faults, 0 promises checked, violations 1",
+        "seed 17: 3 operations, 0 faults (), 0 promises checked, violations 1",
         "    P-DURABLE: it is gone",
         "    again: make chaos SEED=17",
     ]
-    assert chaos.summary([result])[-1].endswith("violations 1 in seeds 17")
+    assert chaos.summary([result], [])[-1].endswith("violations 1 in seeds 17")
+
+
+def test_a_fault_point_that_breaks_a_promise_is_printed_with_the_command_that_visits_it_again() -> None:
+    visited = chaos.Visited("upkeep merge", broken="AssertionError: merge: LOST at request 4 on index")
+    assert chaos.line_of_step(visited).splitlines() == [
+        "upkeep merge: AssertionError: merge: LOST at request 4 on index",
+        '    again: make chaos STEP="upkeep merge"',
+    ]
+    assert chaos.summary([], [visited])[-1].endswith("violations 1 in upkeep merge")
+
+
+def test_the_command_fails_where_a_promise_was_broken(capsys: pytest.CaptureFixture[str]) -> None:
+    with (
+        patch.object(chaos, "visit", _broken),
+        patch.object(chaos, "ProcessPoolExecutor", ThreadPoolExecutor),
+    ):
+        assert chaos.main(["--step", "write forget"]) == 1
+    assert capsys.readouterr().out.splitlines()[0] == "write forget: it is gone"
+
+
+def _broken(step: str) -> chaos.Visited:
+    return chaos.Visited(step, broken="it is gone")

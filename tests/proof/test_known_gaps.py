@@ -1,7 +1,4 @@
-"""What the proof found and the product does not do yet; each goes when it does.
-
-`SideBySide` leaves these calls out, so that the model can go on finding others.
-"""
+"""What the proof found and the product does not do yet; each goes when it does."""
 
 from __future__ import annotations
 
@@ -9,20 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.services.world import World
+from tests.faults.test_every_fault_point import Scenario, superseding, visit
+
+WITHDRAWN = Scenario("withdraw", "update_memory", superseding(lambda i: {"id": i, "clear": ["supersedes"]}))
 
 
 @pytest.mark.xfail(
-    reason="storing takes any memory of the same request for the one that the retry ends at", strict=True
+    raises=AssertionError, strict=True, reason="a repeat takes back no note that a process left when it died"
 )
-@pytest.mark.promise("P-FORGOTTEN")
-def test_a_statement_whose_memory_was_changed_may_not_supersede_a_forgotten_one(folder: Path) -> None:
-    world = World(folder)
-    acme = world.instance()
-    old = acme.stored("The office is in Oslo")
-    new = acme.stored("The office is in Bergen", supersedes=[old])
-    acme.call("forget", id=old)
-    acme.call("update_memory", id=new, content="The office is in Tromsø")
-    answer = acme.error("remember", content="The office is in Bergen", supersedes=[old])
-    world.close()
-    assert (answer["error"], answer["field"]) == ("invalid_argument", "supersedes")
+@pytest.mark.promise("P-IDEMPOTENT")
+def test_a_repeated_withdrawal_takes_back_the_note_on_what_was_superseded(folder: Path) -> None:
+    visit(folder, WITHDRAWN)

@@ -25,7 +25,7 @@ from tests.faults import test_indexer_fault_points as upkeep
 from tests.proof.chaos_run import ChaosResult, run_chaos
 from tests.proof.test_model_service import IN_MEMORY, SHORT, run_model
 
-STEPS = 120
+STEPS = 80
 MODEL_RUNS = 3
 MODEL_STEPS = 60
 SHOWN = 5

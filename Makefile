@@ -37,7 +37,7 @@ CODE := layers/core/python functions tests $(wildcard benchmarks)
 .PHONY: help
 help: ## List these commands
 	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n%s\n", substr($$0, 5)} \
-	/^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	/^[a-z][a-z-]*:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: $(RUN) $(EMBED) ## Serve the memory at http://127.0.0.1:8765/mcp (HOST PORT DATA STORE TENANT AUTH ...)
@@ -66,6 +66,14 @@ check: $(DEV) ## Lint, types and imports; no tests
 	@echo "ruff"; $(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@echo "mypy"; $(BIN)/mypy $(CODE)
 	@echo "import-linter"; $(BIN)/lint-imports --no-logo
+
+.PHONY: interleavings
+interleavings: $(DEV) ## Explore every interleaving of a few processes on one id: states, schedules, violations (minutes)
+	@$(BIN)/python -m tests.interleavings $(SCENARIOS)
+
+.PHONY: mutants
+mutants: $(DEV) ## Break each promise on purpose, in a copy, and show the test that notices (minutes)
+	@$(BIN)/python -m tests.mutants $(MUTANTS)
 
 .PHONY: format
 format: $(DEV) ## Format the code and apply the safe fixes

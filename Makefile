@@ -75,6 +75,10 @@ interleavings: $(DEV) ## Explore every interleaving of a few processes on one id
 mutants: $(DEV) ## Break each promise on purpose, in a copy, and show the test that notices (minutes)
 	@$(BIN)/python -m tests.mutants $(MUTANTS)
 
+.PHONY: bench-quality
+bench-quality: $(DEV) $(EMBED) ## Recall, hit, nDCG, MRR of each data set through MCP, beside baselines (SETS="locomo ...", minutes)
+	@exec $(BIN)/python -m benchmarks.quality $(SETS) $(QUALITY_ARGS)
+
 .PHONY: format
 format: $(DEV) ## Format the code and apply the safe fixes
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

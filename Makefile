@@ -69,7 +69,7 @@ check: $(DEV) ## Lint, types and imports; no tests
 
 .PHONY: interleavings
 interleavings: $(DEV) ## Explore every interleaving of a few processes on one id: states, schedules, violations (minutes)
-	@$(BIN)/python -m tests.interleavings $(SCENARIOS)
+	@$(BIN)/python -m tests.interleavings $(SCENARIOS) $(if $(SCHEDULE),--schedule $(SCHEDULE))
 
 .PHONY: mutants
 mutants: $(DEV) ## Break each promise on purpose, in a copy, and show the test that notices (minutes)

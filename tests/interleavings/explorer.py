@@ -19,7 +19,8 @@ Gives up: switches inside a process between two requests, and clocks that move b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 from unittest.mock import patch
@@ -27,7 +28,7 @@ from unittest.mock import patch
 from lodestore.services import merge_plan
 from tests.interleavings.checking import Checking
 from tests.interleavings.judging import Violation
-from tests.interleavings.replays import replay
+from tests.interleavings.replays import replay, retrace
 from tests.interleavings.scenario import Scenario
 from tests.interleavings.world import Choice, State, World
 
@@ -70,11 +71,31 @@ class _Frame(NamedTuple):
 
 def explore(scenario: Scenario, *, replays: int = 0) -> Figures:
     """Explore it all, then run some schedules whole. Raises BrokenPromise at the first schedule that breaks one."""
+    with _opened(scenario) as world:
+        figures = _Search(scenario, world, Checking(world)).run()
+        return replace(figures, replayed=replay(world, replays))
+
+
+def follow(scenario: Scenario, schedule: Sequence[int]) -> list[str]:
+    """Take one schedule again, by the numbers of its choices, and say it in words.
+
+    Raises BrokenPromise where it breaks a promise, ValueError where a state has no choice of that number.
+    """
+    said: list[str] = []
+    with _opened(scenario) as world:
+        try:
+            said.extend(retrace(world, schedule))
+        except Violation as violation:
+            raise BrokenPromise(_told(scenario, violation, said, schedule)) from violation
+    return said
+
+
+@contextmanager
+def _opened(scenario: Scenario) -> Iterator[World]:
     with patch.object(merge_plan, "FAN_IN", scenario.fan_in or merge_plan.FAN_IN):
         world = World(scenario)
         try:
-            figures = _Search(scenario, world, Checking(world)).run()
-            return replace(figures, replayed=replay(world, replays))
+            yield world
         finally:
             world.close()
 
@@ -96,7 +117,11 @@ class _Search:
             while self.path:
                 self._advance(self.path[-1])
         except Violation as violation:
-            raise BrokenPromise(self._told(violation)) from violation
+            states = [frame.state for frame in self.path]
+            way = list(zip(states, self.taken, strict=False))
+            said = [self.world.told(state, choice) for state, choice in way]
+            numbers = [self.world.choices(state).index(choice) for state, choice in way]
+            raise BrokenPromise(_told(self.scenario, violation, said, numbers)) from violation
         ways, depth = self.seen[first]
         actors = self.world.actors
         return Figures(
@@ -140,13 +165,12 @@ class _Search:
             self.taken.pop()
             _count(self.path[-1], known)
 
-    def _told(self, violation: Violation) -> str:
-        lines = [f"{self.scenario.name}: {violation}", f"after {len(self.taken)} choices:"]
-        states = [frame.state for frame in self.path]
-        lines += [
-            f"  {self.world.told(state, choice)}" for state, choice in zip(states, self.taken, strict=False)
-        ]
-        return "\n".join(lines)
+
+def _told(scenario: Scenario, violation: Violation, said: Sequence[str], numbers: Sequence[int]) -> str:
+    """The violation, the way there in words, and the command that takes it again."""
+    lines = [f"{scenario.name}: {violation}", f"after {len(said)} choices:", *(f"  {line}" for line in said)]
+    schedule = ".".join(map(str, numbers[: len(said)]))
+    return "\n".join([*lines, f"again: make interleavings SCENARIOS={scenario.name} SCHEDULE={schedule}"])
 
 
 def _count(frame: _Frame, below: tuple[int, int]) -> None:

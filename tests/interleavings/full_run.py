@@ -1,11 +1,14 @@
 """Every scenario in full, with its figures.
 
-Owns: the table. Guarantees: exit 1 where any schedule breaks a promise, with the shortest words for the way there.
+Owns: the table. Guarantees: exit 1 where any schedule breaks a promise, with the way there and the command that takes
+it again; the figures of all come last.
 Gives up: order of finishing; lines come in the order of the scenarios.
 """
 
 from __future__ import annotations
 
+import argparse
+import re
 import sys
 import time
 from collections.abc import Sequence
@@ -13,7 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 
-from tests.interleavings.explorer import BrokenPromise, Figures, explore
+from tests.interleavings.explorer import BrokenPromise, Figures, explore, follow
 from tests.interleavings.scenarios import SCENARIOS
 
 WORKERS = 2
@@ -54,17 +57,46 @@ def explored(name: str) -> Outcome:
     return Outcome(name, figures, broken, time.perf_counter() - began)
 
 
-def main(names: Sequence[str]) -> int:
-    """Explore the scenarios of these names, or all; the exit code."""
+def main(arguments: Sequence[str]) -> int:
+    """Explore the scenarios of these names, or all, or take one schedule of one again; the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.interleavings")
+    parser.add_argument("names", nargs="*", help="scenarios; all by default")
+    parser.add_argument("--schedule", help="numbers of choices with dots between, as a violation prints them")
+    given = parser.parse_args(arguments)
     known = [scenario.name for scenario in SCENARIOS]
+    names: list[str] = given.names or known
     unknown = sorted(set(names) - set(known))
     if unknown:
         sys.stderr.write(f"unknown: {', '.join(unknown)}; there are: {', '.join(known)}\n")
         return 2
+    if given.schedule is None:
+        return _explored(names)
+    if len(names) != 1 or not re.fullmatch(r"\d+(\.\d+)*", given.schedule):
+        sys.stderr.write("a schedule is numbers with dots between, of one scenario\n")
+        return 2
+    return _followed(names[0], [int(number) for number in given.schedule.split(".")])
+
+
+def _followed(name: str, schedule: Sequence[int]) -> int:
+    scenario = next(one for one in SCENARIOS if one.name == name)
+    try:
+        said = follow(scenario, schedule)
+    except BrokenPromise as violation:
+        sys.stdout.write(f"{violation}\n")
+        return 1
+    except ValueError as error:
+        sys.stderr.write(f"{name}: {error}\n")
+        return 2
+    lines = [f"{name}, {len(said)} choices:", *(f"  {line}" for line in said), "no promise is broken"]
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0
+
+
+def _explored(names: Sequence[str]) -> int:
     _write(HEAD)
     outcomes = []
     with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as pool:
-        for outcome in pool.map(explored, list(names) or known):
+        for outcome in pool.map(explored, names):
             outcomes.append(outcome)
             _write(_row(outcome))
     broken = [outcome.broken for outcome in outcomes if outcome.broken]

@@ -18,6 +18,7 @@ from tests.interleavings.staging import (
     RECALL,
     REMEMBER,
     STORE_OFFICE,
+    TWO_SEGMENTS,
 )
 from tests.interleavings.steps import call, index
 from tests.interleavings.truths import is_stub
@@ -45,6 +46,12 @@ def _superseded(end: End) -> list[str]:
         if end.records["office"]["superseded_by"] == [MOVED]
         else ["the note on the superseded one is lost"]
     )
+
+
+def _no_cycle(end: End) -> list[str]:
+    office, lunch = end.records["office"], end.records["lunch"]
+    both = office["supersedes"] == ["lunch"] and lunch["supersedes"] == ["office"]
+    return ["two memories supersede each other, and neither is found"] if both else []
 
 
 WRITES = (
@@ -161,5 +168,18 @@ WRITES = (
             Program("forgetter", (call("forget", id=KEYED),), clock=8),
             Program("indexer", (index(KEYED),)),
         ),
+    ),
+    Scenario(
+        name="supersede-each-other",
+        says="two updates at once, each of which makes its memory supersede the other's",
+        ids=("office", "lunch"),
+        beginning=TWO_SEGMENTS,
+        programs=(
+            Program("one", (call("update_memory", id="office", supersedes=("lunch",)),)),
+            Program("other", (call("update_memory", id="lunch", supersedes=("office",)),)),
+        ),
+        # One of the two is refused, as the circle that it would close.
+        may_fail=True,
+        judge=_no_cycle,
     ),
 )

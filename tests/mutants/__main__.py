@@ -1,4 +1,4 @@
-"""`python -m tests.mutants [name ...]` breaks the product in copies, all by default, and names the tests that notice."""
+"""`python -m tests.mutants [name ...]` breaks the product in copies, all by default, and names what notices."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The mutants as files: a few lines that say what is broken, then a unified diff.
 
-Owns: the form of `patches/*.patch`, and copies of the product to apply one to. Guarantees: a patch is applied to a copy,
-never to the work tree; one that does not fit is an error that names it.
+Owns: the form of `patches/*.patch`, and copies of the product to apply one to.
+Guarantees: a patch is applied to a copy, never to the work tree; one that does not fit is an error that names it.
 Gives up: mutants that need more than the product's own code to change.
 
     P-DURABLE: an answer that was lost is taken for success
@@ -17,6 +17,7 @@ The first line names the promise and what breaks it; each line after it is a sel
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -87,13 +88,7 @@ def apply(mutant: Mutant, copy: Path) -> None:
         cwd=copy,
         capture_output=True,
         text=True,
-        env={"GIT_CEILING_DIRECTORIES": str(copy.parent), "PATH": _path()},
+        env={"GIT_CEILING_DIRECTORIES": str(copy.parent), "PATH": os.environ["PATH"]},
     )
     if done.returncode:
         raise BadPatch(f"{mutant.name}: the patch no longer applies: {done.stderr.strip()}")
-
-
-def _path() -> str:
-    import os
-
-    return os.environ["PATH"]

@@ -1,7 +1,8 @@
 """Every mutant, run: which test notices it.
 
-Owns: the run and its table. Guarantees: on an unbroken copy every selection passes; a mutant counts as noticed only where
-a test of its selection failed, not where the tests could not run; exit 1 where one survives, or no longer applies.
+Owns: the run and its table.
+Guarantees: on an unbroken copy every selection passes; a mutant counts as noticed only where a test of its selection
+failed, not where the tests could not run; exit 1 where one survives, or no longer applies.
 Gives up: tests outside the selections; a mutant's selection is what is claimed to notice it.
 """
 
@@ -16,13 +17,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from xml.etree import ElementTree
 
 from tests.mutants.catalog import BadPatch, Mutant, apply, copy_product, mutants
 
 WORKERS = 2
 LIMIT_SECONDS = 180
-TESTS_FAILED, NO_TESTS = 1, 5
+TESTS_FAILED = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,27 +98,36 @@ def judge(mutant: Mutant) -> Verdict:
 
 
 def _passes(copy: Path, number: int, arguments: Sequence[str]) -> str:
-    code, report, said = _pytest(copy, number, arguments)
-    if code == 0:
-        return ""
-    return f"{' '.join(arguments)}: {_first_failure(report) or said}"
+    code, failed, said = _pytest(copy, number, arguments)
+    return "" if code == 0 else f"{' '.join(arguments)}: {failed or said}"
 
 
 def _noticed(copy: Path, number: int, arguments: Sequence[str]) -> tuple[str, str]:
     """The test that failed, or why none did."""
-    code, report, said = _pytest(copy, number, arguments)
+    code, failed, said = _pytest(copy, number, arguments)
     if code == 0:
         return "", "SURVIVED: every selected test passes"
-    failure = _first_failure(report) if code == TESTS_FAILED else ""
-    return failure, "" if failure else f"the tests could not run (exit {code}): {said}"
+    if code == TESTS_FAILED and failed:
+        return failed, ""
+    return "", f"the tests could not run (exit {code}): {said}"
 
 
-def _pytest(copy: Path, number: int, arguments: Sequence[str]) -> tuple[int, Path, str]:
-    """Exit code, the JUnit report, the last words."""
-    report = copy / f"report-{number}.xml"
-    command = [sys.executable, "-B", "-m", "pytest", "-p", "tests.mutants.copy_only", "-p", "no:cacheprovider"]
-    command += ["-x", "-q", f"--junitxml={report}", f"--basetemp={copy / f'tmp-{number}'}", *arguments]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHON"))}
+def _pytest(copy: Path, number: int, arguments: Sequence[str]) -> tuple[int, str, str]:
+    """Exit code, the first test that failed ("" if none did), the last words."""
+    failed = copy / f"failed-{number}.txt"
+    command = [
+        sys.executable,
+        "-B",
+        "-m",
+        "pytest",
+        "-p",
+        "tests.mutants.copy_only",
+        "-p",
+        "no:cacheprovider",
+    ]
+    command += ["-x", "-q", f"--failed-to={failed}", f"--basetemp={copy / f'tmp-{number}'}", *arguments]
+    outer = ("PYTEST", "PYTHON")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(outer)}
     path = os.pathsep.join(str(copy / part) for part in ("layers/core/python", "functions"))
     try:
         done = subprocess.run(
@@ -130,19 +139,9 @@ def _pytest(copy: Path, number: int, arguments: Sequence[str]) -> tuple[int, Pat
             timeout=LIMIT_SECONDS,
         )
     except subprocess.TimeoutExpired:
-        return -1, report, f"no end after {LIMIT_SECONDS} seconds"
-    return done.returncode, report, " ".join((done.stdout + done.stderr).split())[-400:]
-
-
-def _first_failure(report: Path) -> str:
-    """The first test that failed, as pytest would name it; "" if it was not a test that failed."""
-    if not report.exists():
-        return ""
-    for case in ElementTree.parse(report).iter("testcase"):
-        if case.find("failure") is not None:
-            module = str(case.get("classname")).rpartition(".")[2]
-            return f"{module}::{case.get('name')}"
-    return ""
+        return -1, "", f"no end after {LIMIT_SECONDS} seconds"
+    said = " ".join((done.stdout + done.stderr).split())[-400:]
+    return done.returncode, failed.read_text(encoding="utf-8") if failed.exists() else "", said
 
 
 def _row(verdict: Verdict) -> str:

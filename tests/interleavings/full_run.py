@@ -2,7 +2,7 @@
 
 Owns: the table. Guarantees: exit 1 where any schedule breaks a promise, with the way there and the command that takes
 it again; the figures of all come last.
-Gives up: order of finishing; lines come in the order of the scenarios.
+Gives up: order; a scenario's line comes when it is done.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
 
@@ -32,6 +32,7 @@ HEAD = (
     "endings",
     "replayed",
     "seconds",
+    "done",
 )
 
 
@@ -96,9 +97,9 @@ def _explored(names: Sequence[str]) -> int:
     _write(HEAD)
     outcomes = []
     with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as pool:
-        for outcome in pool.map(explored, names):
-            outcomes.append(outcome)
-            _write(_row(outcome))
+        for future in as_completed([pool.submit(explored, name) for name in names]):
+            outcomes.append(future.result())
+            _write((*_row(outcomes[-1]), f"{len(outcomes)}/{len(names)}"))
     broken = [outcome.broken for outcome in outcomes if outcome.broken]
     sys.stdout.write("".join(f"\n{text}\n" for text in broken) + f"\n{_summary(outcomes)}\n")
     return 1 if broken else 0
@@ -122,7 +123,7 @@ def _summary(outcomes: Sequence[Outcome]) -> str:
 
 
 def _write(cells: Sequence[str]) -> None:
-    widths = (28, 11, 11, 24, 7, 8, 8, 9, 10, 9)
+    widths = (28, 11, 11, 24, 7, 8, 8, 9, 10, 9, 7)
     first, *rest = (
         cell.ljust(width) if at == 0 else cell.rjust(width)
         for at, (cell, width) in enumerate(zip(cells, widths, strict=False))

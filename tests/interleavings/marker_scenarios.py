@@ -83,7 +83,7 @@ MARKERS = (
     ),
     Scenario(
         name="two-indexers-on-an-update",
-        says="two indexers on an update of an update, one of them twice; a reader looks for a word of it",
+        says="two indexers on an update of an update, one of them twice; time passes",
         ids=("office",),
         beginning=INDEXED,
         programs=(

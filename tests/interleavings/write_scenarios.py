@@ -98,7 +98,7 @@ WRITES = (
     ),
     Scenario(
         name="forget-and-relearn",
-        says="one forgets, one says it again, one updates what stands then; an indexer runs",
+        says="one forgets, another says it again; an indexer runs; a reader starts at any moment",
         ids=("office",),
         beginning=INDEXED,
         programs=(

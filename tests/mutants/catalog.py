@@ -52,6 +52,11 @@ class Mutant:
     def arguments(self) -> tuple[tuple[str, ...], ...]:
         return tuple(tuple(shlex.split(selection)) for selection in self.selections)
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that the patch changes, as paths from the root."""
+        return tuple(re.findall(r"^\+\+\+ b/(\S+)$", self.patch.read_text(encoding="utf-8"), re.MULTILINE))
+
 
 def mutants() -> tuple[Mutant, ...]:
     """All of them, by name. Raises BadPatch."""
@@ -68,14 +73,22 @@ def read_mutant(path: Path) -> Mutant:
     return Mutant(path.stem, said["promise"], said["says"], tuple(selections), path)
 
 
-def copy_product(into: Path, *, beside: bool = True) -> Path:
-    """A copy of the product in an empty folder, with what its tests need unless told otherwise."""
-    for name in (*PRODUCT, *(BESIDE if beside else ())):
+def copy_product(into: Path) -> Path:
+    """A copy of the product in an empty folder, with what its tests need."""
+    for name in (*PRODUCT, *BESIDE):
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, into / name, ignore=_LEFT_OUT)
         else:
             shutil.copy(source, into / name)
+    return into
+
+
+def copy_files(mutant: Mutant, into: Path) -> Path:
+    """A copy, in a new folder, of those files alone that the mutant changes."""
+    for name in mutant.files:
+        (into / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, into / name)
     return into
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lodestore.domain.promises import PROMISES
-from tests.mutants.catalog import BadPatch, apply, copy_product, mutants, read_mutant
+from tests.mutants.catalog import PRODUCT, BadPatch, apply, copy_files, mutants, read_mutant
 from tests.structure.source_tree import ROOT, modules_of_tests
 from tests.structure.test_promises import NOT_YET_REACHABLE
 
@@ -19,15 +19,13 @@ FEWEST_WORDS = 3
 
 def test_every_patch_applies_alone_to_the_product_as_it_is(tmp_path: Path) -> None:
     for mutant in mutants():
-        copy = tmp_path / mutant.name
-        copy.mkdir()
-        before = _texts(copy_product(copy, beside=False))
+        copy = copy_files(mutant, tmp_path / mutant.name)
         apply(mutant, copy)
-        after = _texts(copy)
-        assert before != after, mutant.name
-        assert before.keys() == after.keys(), f"{mutant.name} leaves files behind"
-        for path, text in after.items():
-            compile(text, f"{mutant.name}: {path}", "exec")
+        for name in mutant.files:
+            assert name.startswith(PRODUCT), f"{mutant.name} changes {name}"
+            text = (copy / name).read_text(encoding="utf-8")
+            assert text != (ROOT / name).read_text(encoding="utf-8"), mutant.name
+            compile(text, f"{mutant.name}: {name}", "exec")
 
 
 def test_every_promise_is_broken_by_at_least_two_mutants() -> None:
@@ -58,9 +56,9 @@ def test_a_patch_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
     place = "layers/core/python/lodestore/errors.py"
     diff = f"--- a/{place}\n+++ b/{place}\n@@ -1,1 +1,1 @@\n-a line that was never there\n+another\n"
     path.write_text(f"P-TRUTH: what was never there\ntests/structure\n\n{diff}", encoding="utf-8")
-    (tmp_path / "copy").mkdir()
+    mutant = read_mutant(path)
     with pytest.raises(BadPatch, match="moved-on: the patch no longer applies"):
-        apply(read_mutant(path), copy_product(tmp_path / "copy", beside=False))
+        apply(mutant, copy_files(mutant, tmp_path / "copy"))
 
 
 def test_a_patch_that_names_no_test_is_refused_by_name(tmp_path: Path) -> None:
@@ -68,9 +66,3 @@ def test_a_patch_that_names_no_test_is_refused_by_name(tmp_path: Path) -> None:
     path.write_text("P-TRUTH: broken\n\n--- a/x\n+++ b/x\n", encoding="utf-8")
     with pytest.raises(BadPatch, match=r"unnamed\.patch"):
         read_mutant(path)
-
-
-def _texts(copy: Path) -> dict[str, str]:
-    return {
-        str(path.relative_to(copy)): path.read_text(encoding="utf-8") for path in sorted(copy.rglob("*.py"))
-    }

@@ -59,6 +59,18 @@ MARKERS = (
         jumps=(61.0,),
     ),
     Scenario(
+        name="two-indexers-alone",
+        says="two indexers on one new memory, one of them twice; time passes; only fresh processes read",
+        ids=(OFFICE, "lunch"),
+        beginning=OTHERS,
+        programs=(
+            Program("writer", (REMEMBER,)),
+            Program("indexer", (index(),), clock=-3),
+            Program("another", (index(), index()), clock=3, cold=True),
+        ),
+        jumps=(61.0,),
+    ),
+    Scenario(
         name="slow-writer",
         says="an hour passes between any two requests of a writer, while an indexer clears up",
         ids=("office", "lunch"),

@@ -21,7 +21,8 @@ from tempfile import TemporaryDirectory
 from tests.mutants.catalog import BadPatch, Mutant, apply, copy_product, mutants
 
 WORKERS = 2
-LIMIT_SECONDS = 180
+# Of the tests of one selection, and of all selections together on an unbroken copy.
+LIMIT_SECONDS, UNBROKEN_SECONDS = 180, 600
 TESTS_FAILED = 1
 
 
@@ -44,6 +45,8 @@ def main(names: Sequence[str]) -> int:
         return 2
     chosen = [mutant for mutant in every if not names or mutant.name in names]
     began = time.perf_counter()
+    sys.stdout.write(f"{len(chosen)} mutants; first, their tests on the product as it is\n")
+    sys.stdout.flush()
     broken = unbroken(chosen)
     if broken:
         sys.stdout.write(f"The selections do not pass on the product as it is:\n{broken}\n")
@@ -98,13 +101,13 @@ def judge(mutant: Mutant) -> Verdict:
 
 
 def _passes(copy: Path, number: int, arguments: Sequence[str]) -> str:
-    code, failed, said = _pytest(copy, number, arguments)
+    code, failed, said = _pytest(copy, number, arguments, UNBROKEN_SECONDS)
     return "" if code == 0 else f"{' '.join(arguments)}: {failed or said}"
 
 
 def _noticed(copy: Path, number: int, arguments: Sequence[str]) -> tuple[str, str]:
     """The test that failed, or why none did."""
-    code, failed, said = _pytest(copy, number, arguments)
+    code, failed, said = _pytest(copy, number, arguments, LIMIT_SECONDS)
     if code == 0:
         return "", "SURVIVED: every selected test passes"
     if code == TESTS_FAILED and failed:
@@ -112,7 +115,7 @@ def _noticed(copy: Path, number: int, arguments: Sequence[str]) -> tuple[str, st
     return "", f"the tests could not run (exit {code}): {said}"
 
 
-def _pytest(copy: Path, number: int, arguments: Sequence[str]) -> tuple[int, str, str]:
+def _pytest(copy: Path, number: int, arguments: Sequence[str], limit: int) -> tuple[int, str, str]:
     """Exit code, the first test that failed ("" if none did), the last words."""
     failed = copy / f"failed-{number}.txt"
     command = [
@@ -136,10 +139,10 @@ def _pytest(copy: Path, number: int, arguments: Sequence[str]) -> tuple[int, str
             env=environment | {"PYTHONPATH": path},
             capture_output=True,
             text=True,
-            timeout=LIMIT_SECONDS,
+            timeout=limit,
         )
     except subprocess.TimeoutExpired:
-        return -1, "", f"no end after {LIMIT_SECONDS} seconds"
+        return -1, "", f"no end after {limit} seconds"
     said = " ".join((done.stdout + done.stderr).split())[-400:]
     return done.returncode, failed.read_text(encoding="utf-8") if failed.exists() else "", said
 

@@ -69,6 +69,14 @@ check: $(DEV) ## Lint, types and imports; no tests
 	@echo "mypy"; $(BIN)/mypy $(CODE)
 	@echo "import-linter"; $(BIN)/lint-imports --no-logo
 
+.PHONY: interleavings
+interleavings: $(DEV) ## Explore every interleaving of a few processes on one id: states, schedules, violations (minutes)
+	@$(BIN)/python -m tests.interleavings $(SCENARIOS) $(if $(SCHEDULE),--schedule $(SCHEDULE))
+
+.PHONY: mutants
+mutants: $(DEV) ## Break each promise on purpose, in a copy, and show the test that notices (minutes)
+	@$(BIN)/python -m tests.mutants $(MUTANTS)
+
 .PHONY: bench-quality
 bench-quality: $(DEV) $(EMBED) ## Recall, hit, nDCG, MRR of each data set through MCP, beside baselines (SETS="locomo ...", minutes)
 	@exec $(BIN)/python -m benchmarks.quality $(SETS) $(QUALITY_ARGS)

@@ -37,7 +37,7 @@ CODE := layers/core/python functions tests $(wildcard benchmarks)
 .PHONY: help
 help: ## List these commands
 	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n%s\n", substr($$0, 5)} \
-	/^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	/^[a-z][a-z-]*:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: $(RUN) $(EMBED) ## Serve the memory at http://127.0.0.1:8765/mcp (HOST PORT DATA STORE TENANT AUTH ...)
@@ -66,6 +66,10 @@ check: $(DEV) ## Lint, types and imports; no tests
 	@echo "ruff"; $(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@echo "mypy"; $(BIN)/mypy $(CODE)
 	@echo "import-linter"; $(BIN)/lint-imports --no-logo
+
+.PHONY: bench
+bench: $(DEV) ## Requests, bytes, ms and MB beside their bounds, some minutes (QUICK=1: about one)
+	@exec $(BIN)/python -m benchmarks.performance $(if $(QUICK),--quick) $(BENCH_ARGS)
 
 .PHONY: format
 format: $(DEV) ## Format the code and apply the safe fixes

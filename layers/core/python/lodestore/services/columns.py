@@ -135,13 +135,14 @@ def _named_as_superseded(parts: Sequence[ViewPart], at: datetime | None) -> Arra
 
 def _named_in(part: ViewPart, at: datetime | None) -> Array:
     segment = part.segment
-    if not len(segment["supersedes"]):
-        return segment["supersedes"]
+    named = segment["supersedes"]
+    if not len(named):
+        return named
     naming = part.counts
     if at is not None:
         # A stub has no time of its own; what it superseded stays superseded.
         naming = naming & ((segment["stub"] != 0) | (holds_from(segment) <= milliseconds(at)))
-    return segment["supersedes"][np.repeat(naming, _lengths(segment, "supersedes"))]
+    return named[naming[_rows_of_values(segment, "supersedes", np.arange(len(named)))]]
 
 
 def _superseded(segment: Segment, named: Array, *, noted: bool) -> Mask:
@@ -172,8 +173,14 @@ def _lengths(segment: Segment, column: str) -> Array:
 
 
 def _rows_naming(segment: Segment, wanted: Array) -> Array:
-    positions = np.flatnonzero(segment["supersedes"] == wanted)
-    return np.searchsorted(segment["supersedes_at"], positions, "right") - 1
+    return _rows_of_values(segment, "supersedes", np.flatnonzero(segment["supersedes"] == wanted))
+
+
+def _rows_of_values(segment: Segment, column: str, positions: Array) -> Array:
+    """The rows that the values at these positions of a ragged column belong to."""
+    offsets = segment[f"{column}_at"]
+    # Of one type, or all offsets are converted first.
+    return offsets.searchsorted(positions.astype(offsets.dtype), "right") - 1
 
 
 def _admitted(segment: Segment, filters: Filters) -> Mask:
@@ -193,6 +200,5 @@ def _admitted(segment: Segment, filters: Filters) -> Mask:
 
 def _having(segment: Segment, column: str, value: Array) -> Mask:
     mask = np.zeros(len(segment), np.bool_)
-    positions = np.flatnonzero(segment[column] == value)
-    mask[np.searchsorted(segment[f"{column}_at"], positions, "right") - 1] = True
+    mask[_rows_of_values(segment, column, np.flatnonzero(segment[column] == value))] = True
     return mask

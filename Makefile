@@ -71,6 +71,10 @@ check: $(DEV) ## Lint, types and imports; no tests
 bench: $(DEV) ## Requests, bytes, ms and MB beside their bounds, some minutes (QUICK=1: about one)
 	@exec $(BIN)/python -m benchmarks.performance $(if $(QUICK),--quick) $(BENCH_ARGS)
 
+.PHONY: bench-quality
+bench-quality: $(DEV) $(EMBED) ## Recall, hit, nDCG, MRR of each data set through MCP, beside baselines (SETS="locomo ...", minutes)
+	@exec $(BIN)/python -m benchmarks.quality $(SETS) $(QUALITY_ARGS)
+
 .PHONY: format
 format: $(DEV) ## Format the code and apply the safe fixes
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

@@ -181,6 +181,11 @@ def _rebuild(chosen: argparse.Namespace, variables: Variables) -> None:
         rebuilt = lodestore.rebuilding.run(tenant, dry_run=dry_run, progress=_rebuild_progress)
     except Contended:
         raise Refused("other runs changed the index at every try; nothing is lost, run it again") from None
+    if not rebuilt.objects:
+        # Most often a mistyped name or another DATA; a tenant that is really empty is no failure.
+        print(
+            f"lodestore: nothing is stored for the tenant {tenant!r} in this DATA or STORE", file=sys.stderr
+        )
     print(json.dumps({"tenant": tenant, **asdict(rebuilt)}))
 
 

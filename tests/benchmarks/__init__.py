@@ -1,1 +1,1 @@
-"""Tests of the benchmarks: each runs at a tiny size, and its checks can fail."""
+"""The benchmarks: their arithmetic and data, and that each runs at a tiny size and its checks can fail."""

@@ -44,13 +44,20 @@ def failing(real: Callable[..., object], code: int, *, after: int = 0) -> Callab
 @pytest.mark.parametrize(
     ("name", "code"), [("write", errno.ENOSPC), ("fsync", errno.EIO), ("link", errno.EDQUOT)]
 )
-def test_a_disk_that_takes_no_more_refuses_and_nothing_is_written(
-    store: FolderStore, monkeypatch: pytest.MonkeyPatch, name: str, code: int
+def test_a_disk_that_takes_no_more_refuses_says_why_in_the_log_and_nothing_is_written(
+    store: FolderStore,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    name: str,
+    code: int,
 ) -> None:
     monkeypatch.setattr(os, name, failing(getattr(os, name), code))
     with pytest.raises(StoreUnavailable, match=f"nothing was written: {os.strerror(code)}"):
         store.create("memories/acme/new.json", b"new")
     monkeypatch.undo()
+    (line,) = caplog.messages
+    assert os.strerror(code) in line
+    assert "acme" not in line
     assert isinstance(store.get("memories/acme/new.json"), Missing)
     assert isinstance(store.create("memories/acme/new.json", b"new"), Won)
 

@@ -64,3 +64,9 @@ def test_stdio_over_a_folder_that_cannot_be_made_says_so_and_ends(tmp_path: Path
 def test_a_dry_run_is_asked_for_by_0_or_1(tmp_path: Path) -> None:
     refused = run_lodestore({**variables(tmp_path), "DRY_RUN": "yes"}, "rebuild", "acme")
     assert (refused.returncode, "DRY_RUN" in refused.stderr) == (1, True)
+
+
+def test_a_tenant_of_whom_nothing_is_stored_is_said_so(tmp_path: Path) -> None:
+    built = run_lodestore(variables(tmp_path), "rebuild", "nosuch")
+    assert (built.returncode, json.loads(built.stdout)["objects"]) == (0, 0)
+    assert "nothing is stored for the tenant 'nosuch'" in built.stderr

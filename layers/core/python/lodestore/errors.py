@@ -96,8 +96,9 @@ class Conflict(LodestoreError):
         field: str | None = None,
         got: str | int | float | None = None,
         next_step: str = "",
+        written: Written = False,
     ) -> None:
-        super().__init__(message, field=field, got=got, next_step=next_step)
+        super().__init__(message, field=field, got=got, next_step=next_step, written=written)
         self.memory_id = memory_id
         self.current_version = current_version
 

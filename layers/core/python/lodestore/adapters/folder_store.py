@@ -41,6 +41,7 @@ from lodestore.adapters.folder_store_names import name_of, segment_of
 from lodestore.adapters.folder_store_tree import FolderTree, Names, OpenFolder
 from lodestore.adapters.folder_store_versions import KeptVersions, version_id_of
 from lodestore.adapters.object_keys import check_page, check_version_prefix, folder_of, segments_of
+from lodestore.adapters.store_failures import logged
 from lodestore.ports.clock import Clock
 from lodestore.ports.object_store import (
     Contended,
@@ -206,7 +207,7 @@ class FolderStore:
             etag = file.etag()
             folder.sync()
         except OSError as failure:
-            return Unknown(_cause(failure))
+            return Unknown(logged(_cause(failure)))
         return Won(etag, self._clock.now())
 
     def _remove(self, path: _Path, folder: OpenFolder, lock: HeldLock) -> None:
@@ -297,7 +298,7 @@ def _writing() -> Iterator[None]:
     try:
         yield
     except OSError as failure:
-        raise StoreUnavailable(f"nothing was written: {_cause(failure)}") from failure
+        raise StoreUnavailable(logged(f"nothing was written: {_cause(failure)}")) from failure
 
 
 @contextmanager
@@ -307,9 +308,9 @@ def _reading(what: str) -> Iterator[None]:
     except FileTooLarge as failure:
         raise ObjectTooLarge(what) from failure
     except LockBusy as failure:
-        raise StoreUnavailable("a lock was held too long") from failure
+        raise StoreUnavailable(logged("a lock was held too long")) from failure
     except OSError as failure:
-        raise StoreUnavailable(_cause(failure)) from failure
+        raise StoreUnavailable(logged(_cause(failure))) from failure
 
 
 def _cause(failure: OSError) -> str:

@@ -36,6 +36,7 @@ from lodestore.adapters.s3_store_answers import (
     write_outcome,
 )
 from lodestore.adapters.s3_store_client import READ_ATTEMPTS, S3Client, make_clients
+from lodestore.adapters.store_failures import logged
 from lodestore.ports.object_store import (
     Found,
     GetOutcome,
@@ -94,7 +95,7 @@ class S3Store:
                 return NotModified(answered_at(failure.response))
             if is_missing(failure):
                 return Missing(answered_at(failure.response))
-            raise StoreUnavailable(cause_of(failure)) from failure
+            raise StoreUnavailable(logged(cause_of(failure))) from failure
 
     def create(self, key: str, body: bytes) -> WriteOutcome:
         return self._write(key, body, IfNoneMatch="*")
@@ -128,14 +129,14 @@ class S3Store:
         except ClientError as failure:
             if is_no_version(failure):
                 return Missing(answered_at(failure.response))
-            raise StoreUnavailable(cause_of(failure)) from failure
+            raise StoreUnavailable(logged(cause_of(failure))) from failure
 
     def delete_version(self, key: str, version_id: str) -> None:
         try:
             self._reads.delete_object(**self._object(key), VersionId=version_id)
         except FAILURES as failure:
             if not (isinstance(failure, ClientError) and is_no_version(failure)):
-                raise StoreUnavailable(cause_of(failure)) from failure
+                raise StoreUnavailable(logged(cause_of(failure))) from failure
 
     def _object(self, key: str) -> dict[str, object]:
         segments_of(self._prefix + key)
@@ -161,7 +162,7 @@ class S3Store:
             try:
                 answer = self._reads.get_object(**arguments)
             except BROKEN as failure:
-                raise StoreUnavailable(cause_of(failure)) from failure
+                raise StoreUnavailable(logged(cause_of(failure))) from failure
             with closing(answer["Body"]) as stream, suppress(*BROKEN):
                 size: int = answer["ContentLength"]
                 if max_bytes is not None and size > max_bytes:
@@ -169,7 +170,7 @@ class S3Store:
                 body = _read_exactly(stream, size)
                 modified: datetime = answer["LastModified"]
                 return Found(body, answer["ETag"], modified.astimezone(UTC), answered_at(answer))
-        raise StoreUnavailable("GetObject: the body broke off each time")
+        raise StoreUnavailable(logged("GetObject: the body broke off each time"))
 
 
 def _read_exactly(stream: StreamingBody, size: int) -> bytes:

@@ -30,6 +30,7 @@ from botocore.exceptions import (
 from botocore.parsers import ResponseParserError
 
 from lodestore.adapters.s3_store_client import Response
+from lodestore.adapters.store_failures import logged
 from lodestore.ports.object_store import Contended, Gone, Lost, StoreUnavailable, Unknown
 
 FAILURES = (ClientError, BotoCoreError, ResponseParserError)
@@ -57,10 +58,10 @@ def write_outcome(failure: Exception, *, over: bool) -> Lost | Contended | Gone 
         if over and status == 404 and code in NO_KEY_CODES:
             return Gone()
         if 300 <= status < 500 and code not in UNDECIDED_CODES and status not in UNDECIDED_STATUSES:
-            raise StoreUnavailable(f"nothing was written: {cause_of(failure)}") from failure
+            raise StoreUnavailable(logged(f"nothing was written: {cause_of(failure)}")) from failure
     elif isinstance(failure, UNSENT):
-        raise StoreUnavailable(f"nothing was sent: {cause_of(failure)}") from failure
-    return Unknown(cause_of(failure))
+        raise StoreUnavailable(logged(f"nothing was sent: {cause_of(failure)}")) from failure
+    return Unknown(logged(cause_of(failure)))
 
 
 def is_missing(failure: ClientError) -> bool:
@@ -80,7 +81,7 @@ def reading() -> Iterator[None]:
     try:
         yield
     except FAILURES as failure:
-        raise StoreUnavailable(cause_of(failure)) from failure
+        raise StoreUnavailable(logged(cause_of(failure))) from failure
 
 
 def answered_at(response: Response) -> datetime:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from lodestore.domain.memory import Embedding, Memory, Record, continued
 from lodestore.services import columns
-from lodestore.services.ledger import Ledger, Quarantined, Standing
+from lodestore.services.ledger import Displaced, Ledger, Quarantined
 from lodestore.services.passages import Passages
 from lodestore.services.tenant_view import TenantView, TenantViews
 
@@ -76,7 +76,7 @@ class Backfill:
             return None
         # Whoever displaces this write brings vectors of its own, or is found by the next run.
         result = self._ledger.write(tenant, memory_id, standing, _with_vectors(memory, embedding))
-        return isinstance(result, Standing)
+        return not isinstance(result, Displaced)
 
 
 def missing(view: TenantView, model: str) -> list[str]:

@@ -18,7 +18,7 @@ from lodestore.domain.memory import Memory, Record, Stub, continued
 from lodestore.errors import Unavailable
 from lodestore.ports.clock import Clock
 from lodestore.services.arguments import Arguments
-from lodestore.services.ledger import Ledger, Standing
+from lodestore.services.ledger import Ledger, Overtaken, Standing
 from lodestore.services.statements import Screen
 from lodestore.services.tombstones import Tombstones
 from lodestore.settings import SecretPolicy
@@ -73,7 +73,7 @@ class Forget:
             if not current.record.visible_to(caller):
                 return False
             result = self._ledger.write(caller.tenant, memory_id, current, _stub(current.record, removal))
-            if isinstance(result, Standing):
+            if isinstance(result, Standing | Overtaken):
                 if isinstance(result.record, Stub):
                     self._tombstones.copy(result.record)
                 return True

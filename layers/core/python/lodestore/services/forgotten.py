@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from lodestore.domain.memory import Memory, Record, Stub, continued
 from lodestore.errors import Unavailable
-from lodestore.services.ledger import Ledger, Standing
+from lodestore.services.ledger import Ledger, Overtaken, Standing
 from lodestore.services.tombstones import Tombstones
 from lodestore.services.truth import Read
 
@@ -74,10 +74,11 @@ class Forgotten:
             assert etag is not None, "what is older than its tombstone is there"
             # What stands there is replaced as if it were the stub: the new revision must be above the tombstone's.
             result = self._ledger.write(tenant, copy.id, Standing(copy, etag), _again(copy))
-            if isinstance(result, Standing):
+            if isinstance(result, Standing | Overtaken):
                 if isinstance(result.record, Stub):
                     self._tombstones.copy(result.record)
-                return Read(result.record, result.etag)
+                stands = result if isinstance(result, Standing) else result.current
+                return Read(stands.record, stands.etag)
             if result.current is None:
                 return Read(None, None)
             now = Read(result.current.record, result.current.etag)

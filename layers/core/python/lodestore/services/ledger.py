@@ -3,7 +3,8 @@
 Owns: design section 3's rules for won, lost, contended, gone and unknown, in one place for every kind of write.
 Guarantees: a write that `Ledger.write` returns is in the state bucket and has a marker (P-DURABLE); an attempt whose
 answer was lost is found by its revision and counts as won; no attempt reuses a revision or a body; a write that may
-have happened is never reported as not stored.
+have happened is never reported as not stored; what it returns is what its own attempt wrote, also where another write
+was made over it before its lost answer was looked for (P-NO-LOST-UPDATE).
 Gives up: merging. A displaced write comes back to the caller, who reads the newer record and decides anew.
 """
 
@@ -50,6 +51,14 @@ class Displaced:
     """The write did not take effect, and never will: this is what stands there instead (None: nothing)."""
 
     current: Standing | None
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """The write took effect as `record`, and was replaced before its lost answer was looked for."""
+
+    record: Record
+    current: Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,22 +121,22 @@ class Ledger:
 
     def write(
         self, tenant: str, memory_id: str, over: Standing | None, draft: Callable[[str], Record]
-    ) -> Standing | Displaced:
+    ) -> Standing | Overtaken | Displaced:
         """Write `draft(revision)` where `over` stands (None: where nothing does), with its marker, side by side.
 
         Raises Unavailable with written "unknown" (no answer, and not found after), True (the memory landed, its
         marker did not) or False (the store refused outright).
         """
-        revisions: list[str] = []
+        drafted: dict[str, Record] = {}
         unsure = False
         for attempt in range(ATTEMPTS):
             revision = self._revision(over)
-            revisions.append(revision)
-            tried = self._attempt(tenant, memory_id, over, draft(revision), unsure=unsure)
+            drafted[revision] = draft(revision)
+            tried = self._attempt(tenant, memory_id, over, drafted[revision], unsure=unsure)
             if isinstance(tried.outcome, Won):
                 return self._marked(tenant, memory_id, tried, tried.outcome)
             unsure = unsure or isinstance(tried.outcome, Unknown)
-            settled = self._settle(tenant, memory_id, over, revisions, tried.outcome, unsure=unsure)
+            settled = self._settle(tenant, memory_id, over, drafted, tried.outcome, unsure=unsure)
             if settled is not None:
                 return settled
             self._backoff(attempt)
@@ -199,24 +208,24 @@ class Ledger:
         tenant: str,
         memory_id: str,
         over: Standing | None,
-        revisions: list[str],
+        drafted: dict[str, Record],
         outcome: WriteOutcome,
         *,
         unsure: bool,
-    ) -> Standing | Displaced | None:
+    ) -> Standing | Overtaken | Displaced | None:
         """What a write that was not answered with success came to; None: nothing yet, try again."""
         if isinstance(outcome, Contended):
             return None
         current = self._read_after(tenant, memory_id, unsure=unsure)
-        if current is not None and (ours := _ours(current, revisions)):
+        if current is not None and (ours := _landed(current, drafted)):
             self._meter.count("write_found_after_lost_answer")
-            self.mark(tenant, memory_id, ours)
-            return current
+            self.mark(tenant, memory_id, current.record.revision)
+            return current if ours.revision == current.record.revision else Overtaken(ours, current)
         if isinstance(outcome, Unknown) and _same(current, over):
             return None
         if current is not None:
             # Another record stands there, so none of ours can land any more. Where nothing stands, one still might.
-            for revision in revisions:
+            for revision in drafted:
                 self._drop_marker(tenant, memory_id, revision)
         return Displaced(current)
 
@@ -249,9 +258,10 @@ def _undecided(*, unsure: bool) -> Unavailable:
     return Unavailable("Too many writers at once; nothing was stored.")
 
 
-def _ours(current: Standing, revisions: list[str]) -> str | None:
-    seen = {current.record.revision, *current.record.recent}
-    return current.record.revision if seen.intersection(revisions) else None
+def _landed(current: Standing, drafted: dict[str, Record]) -> Record | None:
+    """The one attempt that took effect: all named the same predecessor, so no two can."""
+    seen = (current.record.revision, *current.record.recent)
+    return next((drafted[revision] for revision in seen if revision in drafted), None)
 
 
 def _same(current: Standing | None, over: Standing | None) -> bool:

@@ -16,7 +16,7 @@ from lodestore.domain.memory import Memory
 from lodestore.domain.text import shorten
 from lodestore.ports.clock import Clock
 from lodestore.services.arguments import Arguments
-from lodestore.services.ledger import Standing
+from lodestore.services.ledger import Overtaken, Standing
 from lodestore.services.shown import show_moment
 from lodestore.services.statements import FIELD_ARGUMENTS, Screen, read_statement
 from lodestore.services.storing import Kept, Storing
@@ -61,18 +61,19 @@ class Remember:
         statement = read_statement(arguments, Screen(self._secrets), caller, now=self._clock.now())
         kept = self._storing.keep(caller, statement)
         redacted = list(statement.redacted)
-        if kept.standing is None:
+        if kept.written is None:
             return {"status": str(kept.status), "id": kept.memory_id, "redacted": redacted}
-        answer = self._described(caller, kept, kept.standing) | {"redacted": redacted}
+        answer = self._described(caller, kept, kept.written) | {"redacted": redacted}
         if kept.changed_since is not None:
             answer["changed_since"] = show_moment(kept.changed_since)
         return answer
 
-    def _described(self, caller: Caller, kept: Kept, standing: Standing) -> dict[str, object]:
-        memory = standing.record
+    def _described(self, caller: Caller, kept: Kept, written: Standing | Overtaken) -> dict[str, object]:
+        memory = written.record
         assert isinstance(memory, Memory)
         near, looked_at = self._near.near(caller, memory.content, but=memory.id)
-        self._near.hold(standing)
+        if isinstance(written, Standing):
+            self._near.hold(written)
         return {
             "status": str(kept.status),
             "id": memory.id,

@@ -30,7 +30,7 @@ from lodestore.domain.memory import Embedding, Memory, Record
 from lodestore.domain.statement import Statement, new_memory, revised
 from lodestore.errors import Conflict, InvalidArgument, TooLarge, Unavailable
 from lodestore.ports.clock import Clock
-from lodestore.services.ledger import Ledger, Quarantined, Standing
+from lodestore.services.ledger import Displaced, Ledger, Overtaken, Quarantined, Standing
 from lodestore.services.passages import Passages
 from lodestore.services.supersede import Superseding
 
@@ -49,12 +49,16 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The outcome. `standing` None: forgotten, nothing stored. `changed_since`: when a later update changed it."""
+    """The outcome. `written` None: forgotten, nothing stored. `changed_since`: when a later update changed it.
+
+    created    nothing stood at the id before
+    """
 
     status: Status
     memory_id: str
-    standing: Standing | None
+    written: Standing | Overtaken | None
     changed_since: datetime | None = None
+    created: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,7 @@ class Storing:
                     raise
                 continue
             if kept is not None:
-                self._note(caller, kept)
+                self._settle_supersedes(caller, statement, kept)
                 return kept
         raise Conflict(
             f"This content was stored and then superseded or changed {DERIVED_ATTEMPTS} times; no id is left for it.",
@@ -109,17 +113,18 @@ class Storing:
         """The statement at one id; None: another memory lives there."""
         tenant, memory_id = place.caller.tenant, place.memory_id
         result = self._ledger.write(tenant, memory_id, None, _fresh(place, None))
-        status = Status.STORED
+        status, created = Status.STORED, True
         for _ in range(TRIES):
-            if isinstance(result, Standing):
-                return _written(result, memory_id, status)
+            if not isinstance(result, Displaced):
+                return _written(result, memory_id, status, created=created)
             if result.current is None:
-                result = self._ledger.write(tenant, memory_id, None, _fresh(place, None))
+                result, created = self._ledger.write(tenant, memory_id, None, _fresh(place, None)), True
                 continue
             step = self._meet(place, result.current)
             if not isinstance(step, _Write):
                 return step
-            result, status = self._ledger.write(tenant, memory_id, result.current, step.draft), step.status
+            result = self._ledger.write(tenant, memory_id, result.current, step.draft)
+            status, created = step.status, False
         raise Unavailable("Too many writers at once on one memory; nothing was stored.")
 
     def _meet(self, place: _Place, current: Standing) -> Kept | _Write | None:
@@ -178,10 +183,14 @@ class Storing:
         record = standing.record if standing is not None else None
         return isinstance(record, Memory) and record.origin == statement.origin and record.visible_to(caller)
 
-    def _note(self, caller: Caller, kept: Kept) -> None:
-        memory = kept.standing.record if kept.standing is not None else None
-        if isinstance(memory, Memory) and memory.supersedes:
-            self._superseding.note(caller.tenant, memory.id, memory.supersedes)
+    def _settle_supersedes(self, caller: Caller, statement: Statement, kept: Kept) -> None:
+        memory = kept.written.record if kept.written is not None else None
+        if not isinstance(memory, Memory) or not memory.supersedes:
+            return
+        if not kept.created:
+            # What stood there may have been superseded meanwhile. Nobody could name an id at which nothing stood.
+            self._superseding.look_again(caller.tenant, memory.id, statement.fields.supersedes or ())
+        self._superseding.note(caller.tenant, memory.id, memory.supersedes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,11 +234,16 @@ def _enriched(place: _Place, over: Record, memory: Memory) -> Callable[[str], Re
     return draft
 
 
-def _written(standing: Standing, memory_id: str, status: Status) -> Kept:
-    if isinstance(standing.record, Memory):
-        return Kept(status, memory_id, standing)
-    # Our write landed, its answer was lost, and someone forgot the memory before we looked.
-    return Kept(Status.FORGOTTEN, memory_id, None)
+def _written(result: Standing | Overtaken, memory_id: str, status: Status, *, created: bool) -> Kept:
+    if isinstance(result, Standing):
+        return Kept(status, memory_id, result, created=created)
+    now = result.current.record
+    if not isinstance(now, Memory):
+        # Our write landed, its answer was lost, and someone forgot the memory before we looked.
+        return Kept(Status.FORGOTTEN, memory_id, None)
+    ours = result.record
+    changed = isinstance(ours, Memory) and now.version != ours.version
+    return Kept(status, memory_id, result, now.updated_at if changed else None, created=created)
 
 
 def _conflict(place: _Place, version: int | None) -> Conflict:

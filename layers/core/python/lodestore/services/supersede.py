@@ -14,8 +14,8 @@ from dataclasses import replace
 from lodestore.domain import limits
 from lodestore.domain.caller import Caller
 from lodestore.domain.memory import Memory, Record, Scope, continued
-from lodestore.errors import InvalidArgument, Unavailable
-from lodestore.services.ledger import Ledger, Standing
+from lodestore.errors import Conflict, InvalidArgument, Unavailable
+from lodestore.services.ledger import Displaced, Ledger, Standing
 
 _TRIES = 32
 
@@ -56,6 +56,31 @@ class Superseding:
             found = self._ledger.read_many(tenant, level).values()
             level = tuple({older for standing in found for older in _older(standing)} - seen)
 
+    def look_again(self, tenant: str, successor: str, targets: tuple[str, ...]) -> None:
+        """After the write: of writers that close a cycle together, each checked before the others wrote.
+
+        The last of them to write sees the whole cycle here. Whoever sees it takes its `supersedes` back, so that no
+        two memories hide each other. Raises Conflict (what else was given is stored), Unavailable with written True.
+        """
+        try:
+            self.check_cycle(tenant, successor, targets)
+        except InvalidArgument:
+            version = self._withdraw(tenant, successor, targets)
+            self.unnote(tenant, successor, targets)
+        except Unavailable:
+            raise _not_settled(successor, "whether they supersede it in turn was not seen") from None
+        else:
+            return
+        raise Conflict(
+            f"Another write made {successor} superseded by way of these at the same moment: supersedes was left out, "
+            "what else was given is stored.",
+            memory_id=successor,
+            current_version=version,
+            field="supersedes",
+            next_step="Read both with get_memory, decide which one holds, and call again.",
+            written=True,
+        )
+
     def note(self, tenant: str, successor: str, targets: tuple[str, ...]) -> None:
         """Write `successor` into each target's `superseded_by`. Raises Unavailable with written True."""
         for target in targets:
@@ -79,16 +104,44 @@ class Superseding:
                 result = self._ledger.write(
                     tenant, target, current, _noted(current, successor, superseded=superseded)
                 )
-                if isinstance(result, Standing):
+                if not isinstance(result, Displaced):
                     return
                 current = result.current
         except Unavailable:
             pass
-        raise Unavailable(
-            "The memory is stored and supersedes the other; the note on the other one is not written yet.",
-            written=True,
-            memory_id=successor,
+        raise _not_settled(successor, "the note on the other one is not written yet")
+
+    def _withdraw(self, tenant: str, successor: str, targets: tuple[str, ...]) -> int | None:
+        """Take these out of what `successor` supersedes; its version afterwards, None where it was forgotten."""
+        try:
+            current = self._ledger.read(tenant, successor)
+            for _ in range(_TRIES):
+                if current is None or not isinstance(current.record, Memory):
+                    return None
+                if not set(targets).intersection(current.record.supersedes):
+                    return current.record.version
+                result = self._ledger.write(tenant, successor, current, _without(current.record, targets))
+                if not isinstance(result, Displaced):
+                    return current.record.version + 1
+                current = result.current
+        except Unavailable:
+            pass
+        raise _not_settled(successor, "it is superseded in turn, and that is not taken back yet")
+
+
+def _without(memory: Memory, targets: tuple[str, ...]) -> Callable[[str], Record]:
+    kept = tuple(older for older in memory.supersedes if older not in targets)
+
+    def draft(revision: str) -> Record:
+        return replace(
+            memory,
+            supersedes=kept,
+            version=memory.version + 1,
+            revision=revision,
+            recent=continued(memory, revision),
         )
+
+    return draft
 
 
 def _noted(current: Standing, successor: str, *, superseded: bool) -> Callable[[str], Record]:
@@ -106,6 +159,12 @@ def _noted(current: Standing, successor: str, *, superseded: bool) -> Callable[[
 
 def _older(standing: Standing | None) -> tuple[str, ...]:
     return standing.record.supersedes if standing is not None else ()
+
+
+def _not_settled(successor: str, what: str) -> Unavailable:
+    return Unavailable(
+        f"The memory is stored and supersedes the other; {what}.", written=True, memory_id=successor
+    )
 
 
 def _refused(memory_id: str, why: str) -> InvalidArgument:

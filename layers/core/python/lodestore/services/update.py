@@ -16,7 +16,7 @@ from lodestore.domain.statement import CLEARABLE, Fields, revised, with_fields
 from lodestore.errors import Conflict, InvalidArgument, NotFound, Unavailable
 from lodestore.ports.clock import Clock
 from lodestore.services.arguments import Arguments
-from lodestore.services.ledger import Ledger, Standing
+from lodestore.services.ledger import Displaced, Ledger, Overtaken, Standing
 from lodestore.services.passages import Passages
 from lodestore.services.remember import Neighbourhood
 from lodestore.services.statements import FIELD_ARGUMENTS, Screen, read_fields
@@ -67,7 +67,8 @@ class Update:
         self._check_supersedes(caller, current, change)
         before, after, changed = self._apply(caller, current, change)
         self._settle_supersedes(caller, before, after, change)
-        self._near.hold(after)
+        if isinstance(after, Standing):
+            self._near.hold(after)
         memory = _memory(after)
         return {
             "id": memory.id,
@@ -95,7 +96,7 @@ class Update:
 
     def _apply(
         self, caller: Caller, current: Standing, change: Change
-    ) -> tuple[Memory, Standing, tuple[str, ...]]:
+    ) -> tuple[Memory, Standing | Overtaken, tuple[str, ...]]:
         """What the memory was, what it is, and the names that differ."""
         for _ in range(_TRIES):
             memory = _memory(current)
@@ -108,11 +109,10 @@ class Update:
             if altered.embedding is None:
                 altered = replace(altered, embedding=self._passages.of(altered.content, altered.source))
             result = self._ledger.write(caller.tenant, memory.id, current, self._draft(altered, memory))
-            if isinstance(result, Standing):
-                if not isinstance(result.record, Memory):
-                    raise _not_found(change.memory_id)
+            if not isinstance(result, Displaced):
                 return memory, result, changed
             current = self._visible(caller, change.memory_id, result.current)
+            self._check_supersedes(caller, current, change)
         raise Unavailable("Too many writers at once on this memory; it was not changed.")
 
     def _draft(self, altered: Memory, over: Memory) -> Callable[[str], Record]:
@@ -130,9 +130,12 @@ class Update:
             self._superseding.check(caller, memory.id, memory.scope, added)
             self._superseding.check_cycle(caller.tenant, memory.id, added)
 
-    def _settle_supersedes(self, caller: Caller, before: Memory, after: Standing, change: Change) -> None:
+    def _settle_supersedes(
+        self, caller: Caller, before: Memory, after: Standing | Overtaken, change: Change
+    ) -> None:
         now = _memory(after)
         if change.fields.supersedes is not None:
+            self._superseding.look_again(caller.tenant, now.id, change.fields.supersedes)
             self._superseding.note(caller.tenant, now.id, now.supersedes)
         dropped = tuple(item for item in before.supersedes if item not in now.supersedes)
         self._superseding.unnote(caller.tenant, now.id, dropped)
@@ -144,9 +147,9 @@ class Update:
         return standing
 
 
-def _memory(standing: Standing) -> Memory:
-    assert isinstance(standing.record, Memory)
-    return standing.record
+def _memory(written: Standing | Overtaken) -> Memory:
+    assert isinstance(written.record, Memory)
+    return written.record
 
 
 def _check_change(fields: Fields, cleared: tuple[str, ...]) -> None:

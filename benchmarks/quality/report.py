@@ -1,0 +1,104 @@
+"""The tables of `make bench-quality`.
+
+Owns: from rankings to lines. Guarantees: a row for each system and category with the number of questions, and the 95 %
+interval of every figure over all questions. Gives up: files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from benchmarks.quality.corpus import Asked, Corpus
+from benchmarks.quality.metrics import MEASURES, Measured, Ranks, mean, measure
+from benchmarks.quality.served import Answered
+
+OURS = "lodestore"
+HEADS = ("R@1", "R@5", "R@10", "hit@1", "hit@5", "hit@10", "nDCG", "MRR")
+ALL = "all"
+
+
+@dataclass(slots=True)
+class Table:
+    """Measures of a set's questions, by system and category."""
+
+    name: str
+    seed: int
+    _rows: dict[tuple[str, str], list[Measured]] = field(default_factory=dict)
+
+    def add(self, system: str, corpus: Corpus, rankings: Sequence[Ranks]) -> None:
+        """A system's rankings of a corpus's questions, in their order; those without gold are left out."""
+        for question, ranks in zip(corpus.questions, rankings, strict=True):
+            if question.gold:
+                measured = measure(ranks, question.gold)
+                for category in (question.category, ALL):
+                    self._rows.setdefault((system, category), []).append(measured)
+
+    def lines(self) -> list[str]:
+        """The table: our own by category first, then each system over all."""
+        heads = " ".join(f"{head:>7}" for head in HEADS)
+        lines = [f"{self.name:<18} {'category':<14} {'n':>5} {heads}"]
+        systems = list(dict.fromkeys(system for system, _ in self._rows))
+        categories = [category for system, category in self._rows if system == OURS and category != ALL]
+        if len(categories) > 1:
+            lines += [self._line(OURS, category) for category in categories]
+        for system in systems:
+            lines += [self._line(system, ALL), self._interval(system)]
+        return lines
+
+    def _line(self, system: str, category: str) -> str:
+        rows = self._rows[system, category]
+        figures = (sum(getattr(row, name) for row in rows) / len(rows) for name in MEASURES)
+        shown = " ".join(f"{100 * figure:7.1f}" for figure in figures)
+        return f"{system:<18} {category:<14} {len(rows):>5} {shown}"
+
+    def _interval(self, system: str) -> str:
+        rows = self._rows[system, ALL]
+        means = (mean([getattr(row, name) for row in rows], seed=self.seed) for name in MEASURES)
+        half = " ".join(f"{f'±{50 * (m.high - m.low):.1f}':>7}" for m in means)
+        return f"{'':<18} {'95 % interval':<14} {'':>5} {half}"
+
+
+def floors(questions: Sequence[Asked], plain: Sequence[Answered], default: Sequence[Answered]) -> list[str]:
+    """What the default floors cost and bring.
+
+    plain: without a floor; default: as a caller gets it that gives only a query.
+    """
+    rows = list(zip(questions, plain, default, strict=True))
+    answerable = [(q, p, d) for q, p, d in rows if q.gold]
+    lines = []
+    if answerable:
+        lost = sum(bool(_shown(p) & q.gold) and not d.ranks for q, p, d in answerable)
+        lines.append(f"answerable questions answered empty by default: {_of(lost, len(answerable))}")
+    for category, group in _by_category([(q, d) for q, _, d in rows if not q.gold]).items():
+        empty = sum(not d.ranks for d in group)
+        high = sum(d.confidence == "HIGH" for d in group)
+        told = f"answered empty {_of(empty, len(group))}, labelled HIGH {_of(high, len(group))}"
+        lines.append(f"{category}: {told}")
+    return lines
+
+
+def outranked(questions: Sequence[Asked], answered: Sequence[Answered]) -> str | None:
+    """How often a corrected item ranks above its correction; None where no question asks for that."""
+    asked = [(q, a) for q, a in zip(questions, answered, strict=True) if q.below]
+    above = sum(_first(a.ranks, q.below) < _first(a.ranks, q.gold) for q, a in asked)
+    return f"superseded above its successor: {_of(above, len(asked))}" if asked else None
+
+
+def _by_category(rows: Sequence[tuple[Asked, Answered]]) -> Mapping[str, list[Answered]]:
+    groups: dict[str, list[Answered]] = {}
+    for question, answered in rows:
+        groups.setdefault(question.category, []).append(answered)
+    return groups
+
+
+def _shown(answered: Answered) -> frozenset[str]:
+    return frozenset().union(*answered.ranks)
+
+
+def _first(ranks: Ranks, wanted: frozenset[str]) -> int:
+    return next((rank for rank, shown in enumerate(ranks) if shown & wanted), len(ranks))
+
+
+def _of(count: int, total: int) -> str:
+    return f"{count} of {total} ({100 * count / total:.1f} %)"

@@ -53,6 +53,11 @@ class Recalled:
     depth: int
     wall: float
 
+    @property
+    def flushed(self) -> bool:
+        """Whether it wrote counts."""
+        return any(request.operation == "create" for request in self.cost.requests)
+
     def cells(self, limit: int) -> tuple[str, ...]:
         """A line of the table."""
         segments = self.cost.received_below(keys.segments_of(TENANT))
@@ -84,9 +89,15 @@ def measure(memories: int, repeats: int, limit: int = 5) -> Report:
             _write(site, PENDING)
             tail.append(_recall(site, process, f"warm, {PENDING} new pending", query, limit))
         site.clock.advance(timedelta(seconds=FLUSH_SECONDS))
+        _write(site, PENDING)
         flushed = [_recall(site, process, "the same, once a minute: counts are flushed", asked[0], limit)]
         site.close()
-    kinds = [min(kind, key=lambda one: one.wall) for kind in (fresh, warm, tail, flushed)]
+    without_flush = [one for one in warm if not one.flushed]
+    # Of the recalls with the most hits, which are the most requests, the fastest.
+    assert all(one.flushed for one in flushed)
+    kinds = [
+        min(kind, key=lambda one: (-one.hits, one.wall)) for kind in (fresh, without_flush, tail, flushed)
+    ]
     segment_bytes = max(one.cost.received_below(keys.segments_of(TENANT)) for one in (*warm, *tail))
     manifest_bytes = max(one.cost.received_below(keys.manifest(TENANT)) for one in (*warm, *tail))
     columns = (
@@ -101,16 +112,20 @@ def measure(memories: int, repeats: int, limit: int = 5) -> Report:
         "wall ÷ delay",
     )
     title = f"Recall in a tenant of {number(memories)} memories, {DELAY_SECONDS * 1000:.0f} ms added to every request"
-    most = max(len(one.cost.requests) - limit for one in warm)
+    most = max(len(one.cost.requests) - limit for one in without_flush)
     return Report(
         "Round trips of a recall",
-        f"Deep: the longest chain of requests each of which waits for the one before. The fastest of {repeats} recalls"
-        " is shown; bounds hold for every one of them, but for the wall clock, which also counts what the machine does"
-        " besides. Counts of use are flushed once a minute or every 50 counts, which is one request more.",
+        f"Deep: the longest chain of requests each of which waits for the one before. Of {repeats} recalls the fastest"
+        " with the most hits is shown; bounds hold for every one of them, but for the wall clock, which also counts"
+        " what the machine does besides. Counts of use are flushed once a minute or every 50 counts: one request more,"
+        " sent beside the first, in a row and bounds of its own.",
         [Table(title, columns, [one.cells(limit) for one in kinds])],
         [
             Bound(
                 "round trips of a recall, with a tail", max(one.depth for one in (*warm, *tail)), DEPTH_MOST
+            ),
+            Bound(
+                "round trips of a recall that flushes counts", max(one.depth for one in flushed), DEPTH_MOST
             ),
             Bound("round trips of a cold recall", max(one.depth for one in fresh), DEPTH_MOST),
             Bound("requests of a warm recall beside one a hit", most, BESIDE_LIMIT_MOST),

@@ -29,7 +29,7 @@ def test_writes_and_their_indexing_keep_their_bounds() -> None:
 def test_a_warm_recall_is_as_deep_and_sends_as_much_as_is_stated() -> None:
     report = round_trips.measure(60, 2)
     counted = {what: holds for what, holds in held(report).items() if not what.startswith("wall clock")}
-    assert len(counted) == 5
+    assert len(counted) == 6
     assert all(counted.values()), bounds_table([report]).text()
 
 

@@ -7,7 +7,7 @@ Gives up: exactness beyond 64-bit hashes of names; whatever is shown is checked 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,6 +20,7 @@ from lodestore.retrieval.hashing import hash64, hashes64
 from lodestore.retrieval.segment import NO_TIME, TYPES, Array, Segment
 from lodestore.retrieval.segment_build import milliseconds
 from lodestore.retrieval.segment_search import Mask
+from lodestore.services.index_view import rows_of
 from lodestore.services.tenant_view import TenantView, ViewPart
 
 Masks = tuple[Mask, ...]
@@ -110,6 +111,13 @@ def places(masks: Masks) -> list[Place]:
 def id_of(view: TenantView, place: Place) -> str:
     """The id of a row."""
     return view.parts[place.part].segment.text("id", place.row)
+
+
+def ids_among(view: TenantView, masks: Masks, memory_ids: Collection[str]) -> frozenset[str]:
+    """Those of the ids that have a row in the masks."""
+    hashes = hashes64(memory_ids)
+    parts = zip(view.parts, masks, strict=True)
+    return frozenset().union(*(rows_of(part.segment, mask, memory_ids, hashes) for part, mask in parts))
 
 
 def _visible(part: ViewPart, own: np.uint64) -> Mask:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import pytest
 
@@ -14,6 +15,22 @@ from benchmarks.performance.report import Bound, Report, Table, bounds_table
 from lodestore.services.merge_plan import FAN_IN
 
 
+@cache
+def tiny(name: str) -> Report:
+    """The benchmark of this name at a size that takes a second or few."""
+    match name:
+        case "writes":
+            return flat_writes.measure(flat_writes.Sizes((10, 100), (100,), (60, 10)))
+        case "round-trips":
+            return round_trips.measure(60, 2)
+        case "recall-work":
+            return recall_work.measure((60,), 3)
+        case "cold-start":
+            return cold_start.measure(("indexer.handler",), 60, 1)
+        case _:
+            return beside_one_index.measure((20, 200), 1)
+
+
 def held(report: Report) -> dict[str, bool]:
     return {bound.what: bound.holds for bound in report.bounds}
 
@@ -21,20 +38,20 @@ def held(report: Report) -> dict[str, bool]:
 @pytest.mark.promise("P-FLAT-WRITES")
 @pytest.mark.case("B96")
 def test_writes_and_their_indexing_keep_their_bounds() -> None:
-    report = flat_writes.measure(flat_writes.Sizes((10, 100), (100,), (60, 10)))
+    report = tiny("writes")
     assert len(report.bounds) == 4
     assert all(held(report).values()), bounds_table([report]).text()
 
 
 def test_a_warm_recall_is_as_deep_and_sends_as_much_as_is_stated() -> None:
-    report = round_trips.measure(60, 2)
+    report = tiny("round-trips")
     counted = {what: holds for what, holds in held(report).items() if not what.startswith("wall clock")}
     assert len(counted) == 6
     assert all(counted.values()), bounds_table([report]).text()
 
 
 def test_the_work_of_a_recall_is_measured_beside_theirs_and_by_step() -> None:
-    report = recall_work.measure((60,), 3)
+    report = tiny("recall-work")
     times, steps, memory = report.tables
     assert all(float(cell) >= 0 for row in times.rows for cell in row[2:])
     assert [len(row) for row in steps.rows] == [2 + len(recall_work.STEPS)] * 2
@@ -42,7 +59,7 @@ def test_the_work_of_a_recall_is_measured_beside_theirs_and_by_step() -> None:
 
 
 def test_a_cold_start_is_measured_and_the_indexer_loads_no_protocol_library() -> None:
-    report = cold_start.measure(("indexer.handler",), 60, 1)
+    report = tiny("cold-start")
     assert held(report) == {"MCP libraries that indexer.handler loads": True}
     imports, _, first = report.tables
     assert float(imports.rows[0][2]) > float(imports.rows[0][1]) > 0
@@ -50,7 +67,7 @@ def test_a_cold_start_is_measured_and_the_indexer_loads_no_protocol_library() ->
 
 
 def test_one_index_object_moves_more_with_every_memory_and_ours_does_not() -> None:
-    report = beside_one_index.measure((20, 200), 1)
+    report = tiny("one-index-object")
     rows = [(row[1], int(row[3].replace(",", ""))) for row in report.tables[0].rows]
     theirs = [moved for name, moved in rows if name == "one index object, words"]
     ours = [moved for name, moved in rows if name == "Lodestore, words and vectors"]

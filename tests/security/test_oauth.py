@@ -149,9 +149,9 @@ def test_a_refusal_reads_no_body_and_imports_no_sdk(endpoint: Endpoint, issuer: 
 def test_cognito_s_tokens_are_known_by_their_client(issuer: Issuer, tmp_path: object) -> None:
     endpoint = _endpoint(issuer, str(tmp_path), OAUTH_AUDIENCE="", OAUTH_CLIENT_IDS="c1, c2")
     good = {"client_id": "c2", "token_use": "access", "scope": "lodestore/memory:write"}
-    assert _remember(endpoint, issuer.token(None, **good)).status == 200  # type: ignore[arg-type]
+    assert _remember(endpoint, issuer.token(None, **good)).status == 200
     for wrong in ({"client_id": "c3"}, {"client_id": None}, {"token_use": "id"}):
-        assert _remember(endpoint, issuer.token(None, **{**good, **wrong})).status == 401  # type: ignore[arg-type]
+        assert _remember(endpoint, issuer.token(None, **{**good, **wrong})).status == 401
 
 
 def test_made_up_key_ids_are_no_flood_at_the_issuer_and_new_keys_are_found() -> None:

@@ -41,12 +41,11 @@ class Issuer:
         self._name = name
         self._private = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
-    def token(
-        self, audience: str | None, *, scope: str = "memory:read memory:write", **claims: object
-    ) -> str:
+    def token(self, audience: str | None, **claims: object) -> str:
         """A signed token, good for ten minutes unless told otherwise; a claim of None is left out."""
         now = int(time.time())
-        held: dict[str, object] = {"iss": self.address, "sub": "user-1", "aud": audience, "scope": scope}
+        held: dict[str, object] = {"iss": self.address, "sub": "user-1", "aud": audience}
+        held["scope"] = "memory:read memory:write"
         held |= {"iat": now, "exp": now + 600, "tenant": self.tenant, **claims}
         kept = {name: value for name, value in held.items() if value is not None}
         return jwt.encode(kept, self._private, algorithm="RS256", headers={"kid": self._name})

@@ -55,6 +55,18 @@ key: $(RUN) ## Print a new API key: make key TENANT=acme ROLE=reader|writer|admi
 rebuild: $(RUN) ## Build a tenant's index anew from its memories: make rebuild TENANT=acme [DRY_RUN=1]
 	@exec $(BIN)/lodestore rebuild
 
+.PHONY: sleep
+sleep: $(RUN) $(EMBED) ## Run maintenance now; the report as JSON on stdout (TENANT=acme [DRY_RUN=1] [STEPS="sweep purge"])
+	@exec $(BIN)/lodestore sleep
+
+.PHONY: report
+report: $(RUN) ## Print the newest report of a tenant's maintenance: make report TENANT=acme [FORMAT=json]
+	@exec $(BIN)/lodestore report
+
+.PHONY: erase
+erase: $(RUN) ## Erase a tenant, or with ID=... one memory, for good: make erase TENANT=acme [VERIFY=1 | DRY_RUN=1]
+	@exec $(BIN)/lodestore erase --yes
+
 ##@ Develop
 
 .PHONY: test
@@ -70,6 +82,10 @@ check: $(DEV) ## Lint, types and imports; no tests
 .PHONY: bench-quality
 bench-quality: $(DEV) $(EMBED) ## Recall, hit, nDCG, MRR of each data set through MCP, beside baselines (SETS="locomo ...", minutes)
 	@exec $(BIN)/python -m benchmarks.quality $(SETS) $(QUALITY_ARGS)
+
+.PHONY: bench-sleep
+bench-sleep: $(DEV) ## Requests, bytes, time of a tenant's sleep at 1k, 10k, 100k memories, unchanged and 1 % changed (SIZES="1000 10000")
+	@exec $(BIN)/python -m benchmarks.performance.sleep $(SIZES)
 
 .PHONY: format
 format: $(DEV) ## Format the code and apply the safe fixes

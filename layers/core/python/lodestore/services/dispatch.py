@@ -11,12 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from lodestore.domain.sleep_report import SleepReport
 from lodestore.format import keys
 from lodestore.ports.clock import Clock
 from lodestore.ports.object_store import ObjectStore
-from lodestore.services.backlog import tenants_below
+from lodestore.services.backlog import tenants_below, tenants_with_deltas
 from lodestore.services.due import Due
-from lodestore.services.upkeep import FAILURES, Upkeep, Upkept
+from lodestore.services.sleeping import Sleeping
+from lodestore.services.upkeep import Upkept
+from lodestore.services.upkeep_steps import EVERYTHING, ON_CHANGE, ON_NOTE
 
 TENANTS_MOST = 10_000
 # A third of the longest time that a function has, so that the step under way can end.
@@ -37,23 +40,25 @@ class Dispatched:
 
     left       tenants for which there was no time
     complete   False: more than 10,000 tenants had something to do, and the rest was not looked at
+    reports    one of each tenant that was looked at
     """
 
     done: tuple[tuple[str, Upkept], ...]
     failed: tuple[Failure, ...]
     left: int
     complete: bool
+    reports: tuple[SleepReport, ...] = ()
 
 
 class Dispatch:
     """The dispatcher of one deployment."""
 
     def __init__(
-        self, state: ObjectStore, index: ObjectStore, upkeep: Upkeep, due: Due, clock: Clock
+        self, state: ObjectStore, index: ObjectStore, sleeping: Sleeping, due: Due, clock: Clock
     ) -> None:
         self._state = state
         self._index = index
-        self._upkeep = upkeep
+        self._sleeping = sleeping
         self._due = due
         self._clock = clock
 
@@ -71,18 +76,21 @@ class Dispatch:
         tenants, complete = self._tenants(passed, everyone=everyone)
         done: list[tuple[str, Upkept]] = []
         failed: list[Failure] = []
+        reports: list[SleepReport] = []
         for number, tenant in enumerate(tenants):
             if not going():
-                return Dispatched(tuple(done), tuple(failed), len(tenants) - number, complete)
-            try:
-                upkept = self._upkeep.run(tenant, going=going)
-            except FAILURES as error:
-                failed.append(Failure(tenant, type(error).__name__))
+                left = len(tenants) - number
+                return Dispatched(tuple(done), tuple(failed), left, complete, tuple(reports))
+            steps = EVERYTHING if everyone else ON_NOTE if tenant in passed else ON_CHANGE
+            slept = self._sleeping.run(tenant, steps, going=going)
+            reports.append(slept.report)
+            if slept.report.failure is not None:
+                failed.append(Failure(tenant, slept.report.failure))
                 continue
-            done.append((tenant, upkept))
-            if upkept.collected is not None and not upkept.merge_failed:
+            done.append((tenant, slept.upkept))
+            if slept.report.complete and not slept.upkept.merge_failed:
                 self._due.done(passed.get(tenant, ()))
-        return Dispatched(tuple(done), tuple(failed), 0, complete)
+        return Dispatched(tuple(done), tuple(failed), 0, complete, tuple(reports))
 
     def _tenants(self, passed: Iterable[str], *, everyone: bool) -> tuple[list[str], bool]:
         found = dict.fromkeys(passed)
@@ -92,4 +100,8 @@ class Dispatch:
                 found[tenant] = None
                 if len(found) > TENANTS_MOST:
                     return sorted(found)[:TENANTS_MOST], False
+        for tenant in tenants_with_deltas(self._index):
+            found[tenant] = None
+            if len(found) > TENANTS_MOST:
+                return sorted(found)[:TENANTS_MOST], False
         return sorted(found), True

@@ -87,7 +87,7 @@ bench-quality: $(DEV) $(EMBED) ## Recall, hit, nDCG, MRR of each data set throug
 
 .PHONY: bench-sleep
 bench-sleep: $(DEV) ## Requests, bytes, time of a tenant's sleep at 1k, 10k, 100k memories, unchanged and 1 % changed (SIZES="1000 10000")
-	@exec $(BIN)/python -m benchmarks.performance.sleep $(SIZES)
+	@exec $(BIN)/python -m benchmarks.performance.sleeping $(SIZES)
 
 .PHONY: conformance
 conformance: $(DEV) ## The official MCP conformance suite, both revisions, against `make run` (Node and npm come along)

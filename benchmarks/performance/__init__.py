@@ -1,0 +1,1 @@
+"""Measures of work and time, each one command."""

@@ -62,6 +62,7 @@ class Maintenance:
             "steps_not_in_this_version": list(STEPS_TO_COME),
             "complete": dispatched.complete and not dispatched.left and not dispatched.failed,
             "tenants_left": dispatched.left,
+            "tenants_unchanged": dispatched.skipped,
             "tenants": [{"tenant": tenant, **_shown(upkept)} for tenant, upkept in dispatched.done],
             "reports": [report_fields(report) for report in dispatched.reports[:REPORTS_SHOWN]],
             "failed": [{"tenant": failure.tenant, "error": failure.kind} for failure in dispatched.failed],

@@ -12,7 +12,7 @@ import pytest
 from lodestore.domain.counters import Snapshot
 from lodestore.format import keys
 from lodestore.format.counts import encode_snapshot
-from tests.services.index_truth import in_memory
+from tests.services.index_truth import in_memory, shown_by_index, truth_of
 from tests.services.world import World
 from tests.stores.memory_store import Contents
 
@@ -73,6 +73,29 @@ def test_a_tenant_with_nothing_but_flushed_counts_is_looked_at_and_then_left_alo
     world.index.reset()
     assert dispatch.run().done == ()
     assert (world.state.requests, len(world.index.requests)) == ((), 3)
+
+
+@pytest.mark.promise("P-BOUNDED")
+def test_the_weekly_look_at_an_unchanged_tenant_is_two_requests_and_a_change_by_hand_is_found(
+    world: World,
+) -> None:
+    acme = world.instance("acme")
+    for number in range(3):
+        acme.stored(f"statement {number} about the office")
+    dispatch = world.instance().lodestore.dispatch
+    for _ in range(3):
+        dispatch.run(everyone=True)
+        world.clock.advance(timedelta(hours=2))
+    world.state.reset()
+    world.index.reset()
+    assert world.instance().lodestore.sleeping.may_skip("acme")
+    assert (len(world.state.requests), len(world.index.requests)) == (1, 1)
+    assert (dispatch.run(everyone=True).skipped, dispatch.run(everyone=True).done) == (1, ())
+    key = keys.memory("acme", acme.listed()[0])
+    world.state.inner.delete(key)
+    ((_, done),) = dispatch.run(everyone=True).done
+    assert done.killed == 1
+    assert shown_by_index(world) == truth_of(world)
 
 
 @pytest.mark.case("B46")

@@ -165,6 +165,18 @@ def receipt(digest: str) -> str:
     return f"{RECEIPTS}{digest}{_SUFFIX}"
 
 
+def slept(tenant: str, digest: str) -> str:
+    """The key that says what a tenant's last whole sleep saw; `digest` is 64 hex digits."""
+    return f"{index_of(tenant)}slept/{digest}"
+
+
+def parse_slept(key: str) -> str | None:
+    """The digest that such a key names; None where it is none."""
+    parts = key.split("/")
+    is_slept = len(parts) == 4 and is_tenant(parts[1]) and key == slept(parts[1], parts[3])
+    return parts[3] if is_slept else None
+
+
 def parse_segment(key: str) -> str | None:
     """The name of the segment that a key names; None where it names none."""
     parts = key.split("/")

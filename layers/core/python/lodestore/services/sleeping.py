@@ -22,6 +22,7 @@ from lodestore.services.counted_store import RequestCounts
 from lodestore.services.due_times import DueTimes
 from lodestore.services.reports import Reports
 from lodestore.services.step_runs import Moved, StepRuns
+from lodestore.services.unchanged import Unchanged
 from lodestore.services.upkeep import FAILURES, Upkept
 from lodestore.services.upkeep_steps import EVERYTHING, REPORT, STEPS
 
@@ -52,6 +53,7 @@ class Sleeping:
         due_times: DueTimes,
         reports: Reports,
         requests: RequestCounts,
+        unchanged: Unchanged,
         *,
         clock: Clock,
         entropy: Entropy,
@@ -61,6 +63,7 @@ class Sleeping:
         self._due_times = due_times
         self._reports = reports
         self._requests = requests
+        self._unchanged = unchanged
         self._clock = clock
         self._entropy = entropy
         self._meter = meter
@@ -98,9 +101,18 @@ class Sleeping:
         )
         if not dry_run and REPORT in steps:
             self._reports.store(report)
+        if not dry_run and report.complete and this.swept is not None and set(steps) >= EVERYTHING:
+            self._unchanged.note(tenant, this.swept.objects)
         if not report.complete:
             self._meter.count("sleep_not_complete")
         return Slept(report, this.upkept)
+
+    def may_skip(self, tenant: str) -> bool:
+        """Whether a whole sleep would find nothing to do, but for what notes of time say. Raises StoreUnavailable.
+
+        Policies of pruning go by time without a note, so with one nothing is skipped.
+        """
+        return not self._runs.has_policies and self._unchanged.holds(tenant)
 
     def _step(self, step: str, run: Callable[[str], Moved], going: Callable[[], bool]) -> StepReport:
         if not going():

@@ -61,6 +61,11 @@ class StepRuns:
     def __init__(self, services: StepServices) -> None:
         self._services = services
 
+    @property
+    def has_policies(self) -> bool:
+        """Whether anything is pruned."""
+        return self._services.pruning.has_policies
+
     def begin(
         self, tenant: str, steps: frozenset[str], *, dry_run: bool, going: Callable[[], bool]
     ) -> OneSleep:
@@ -69,7 +74,7 @@ class StepRuns:
 
 
 class OneSleep:
-    """The steps of one sleep; `upkept` is what they did on the index so far."""
+    """The steps of one sleep; `upkept` is what they did on the index so far, `swept` what the sweep saw."""
 
     def __init__(
         self,
@@ -86,6 +91,7 @@ class OneSleep:
         self._dry_run = dry_run
         self._going = going
         self.upkept = Upkept()
+        self.swept: Swept | None = None
         self._runs: Mapping[str, Callable[[], Moved]] = {
             SWEEP: self._sweep,
             EXPIRE: self._expire,
@@ -110,6 +116,7 @@ class OneSleep:
             if not self._dry_run:
                 self.upkept = self._do.upkeep.index_more(self._tenant, self.upkept, going=self._going)
             return Moved({"rebuilt": 1})
+        self.swept = swept
         if not self._dry_run and (swept.dirty or swept.noted):
             self.upkept = self._do.upkeep.index_more(
                 self._tenant, self.upkept, swept.dirty, going=self._going
@@ -201,7 +208,7 @@ class OneSleep:
 
 def _swept_counts(swept: Swept) -> dict[str, int]:
     return {
-        "objects": swept.objects,
+        "objects": len(swept.objects),
         "differing": len(swept.differing),
         "vanished": len(swept.vanished),
         "forgotten_again": swept.forgotten_again,

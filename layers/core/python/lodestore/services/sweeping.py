@@ -10,7 +10,7 @@ Gives up: objects that are no records: they are counted by the indexer, left as 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lodestore.domain.memory import Memory
 from lodestore.format import keys
@@ -30,7 +30,7 @@ RUN_IDS = 10_000
 class Swept:
     """What one run found; with `dry_run` it only looked.
 
-    objects    in the listing
+    objects    id to ETag, as listed
     differing  ids whose object is another than the index shows, or that it does not show
     vanished   ids that the index shows and the listing has not
     forgotten_again, copied   objects that became stubs again; copies of stubs that were missing or lower
@@ -38,7 +38,7 @@ class Swept:
     left       ids that were too many for one run
     """
 
-    objects: int = 0
+    objects: Mapping[str, str] = field(default_factory=dict)
     differing: tuple[str, ...] = ()
     vanished: tuple[str, ...] = ()
     forgotten_again: int = 0
@@ -89,7 +89,7 @@ class Sweeping:
             tenant, self._truth.read_many(tenant, wanted), frozenset(copies), dry_run=dry_run
         )
         return Swept(
-            objects=len(objects),
+            objects=objects,
             differing=tuple(differing[:RUN_IDS]),
             vanished=tuple(vanished[:RUN_IDS]),
             forgotten_again=settled.forgotten_again,

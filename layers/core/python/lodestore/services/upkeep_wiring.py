@@ -22,6 +22,7 @@ from lodestore.services.sleeping import Sleeping
 from lodestore.services.step_runs import StepRuns, StepServices
 from lodestore.services.supersede import Superseding
 from lodestore.services.sweeping import Sweeping
+from lodestore.services.unchanged import Unchanged
 from lodestore.services.wiring import Foundation, IndexServices, Shared
 
 
@@ -62,6 +63,7 @@ def wire_upkeep(
         s.due_times,
         reports,
         a.requests,
+        Unchanged(a.state, a.index, a.meter, model=a.model),
         clock=a.clock,
         entropy=a.entropy,
         meter=a.meter,

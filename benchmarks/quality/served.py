@@ -29,20 +29,24 @@ class Answered:
 async def load(endpoint: Endpoint, corpus: Corpus) -> dict[str, str]:
     """Remember every item. The item's key for each memory id."""
     progress = Progress(f"{corpus.name} memories", len(corpus.items))
-    keys: dict[str, str] = {}
+    ids: dict[str, str] = {}
 
     for conversation, members in groupby(corpus.items, key=lambda item: item.conversation):
-        items = list(members)
         async with endpoint.client(corpus.name, conversation) as client:
 
-            async def remember(item: Item, client: Client = client) -> str:
-                answer = await call(client, "remember", dict(item.arguments))
+            async def remember(item: Item, client: Client = client) -> None:
+                older = {"supersedes": [ids[key] for key in item.supersedes]} if item.supersedes else {}
+                answer = await call(client, "remember", {**item.arguments, **older})
+                ids[item.key] = str(answer["id"])
                 progress.step()
-                return str(answer["id"])
 
-            ids = await together(remember, items)
-        keys.update(zip(ids, (item.key for item in items), strict=True))
-    return keys
+            items = list(members)
+            await together(remember, [item for item in items if not item.supersedes])
+            # One after the other: what one corrects may be a correction itself.
+            for item in items:
+                if item.supersedes:
+                    await remember(item)
+    return {memory_id: key for key, memory_id in ids.items()}
 
 
 async def ask(

@@ -17,10 +17,12 @@ from dataclasses import dataclass
 
 from lodestore.domain import limits
 from lodestore.domain.counters import Delta, Note, Snapshot, added
+from lodestore.domain.memory import Stub
 from lodestore.format import keys
 from lodestore.format.counts import InvalidCounts, decode_delta, decode_snapshot, encode_snapshot
 from lodestore.ports.meter import Meter
 from lodestore.ports.object_store import Found, ObjectStore, ObjectTooLarge, StoreUnavailable, Unknown, Won
+from lodestore.services.truth import Truth
 
 RUN_DELTAS = 5_000
 NOTES_KEPT = 20
@@ -64,8 +66,8 @@ class Folding:
         self._workers = workers
         self._meter = meter
 
-    def run(self, tenant: str, forgotten: Collection[str], *, dry_run: bool = False) -> Folded:
-        """Fold up to 5,000 deltas, and leave out the counts of `forgotten` ids. Raises StoreUnavailable.
+    def run(self, tenant: str, stubs: Collection[str], truth: Truth, *, dry_run: bool = False) -> Folded:
+        """Fold up to 5,000 deltas, and leave out the counts of ids whose `stubs` still stand. Raises StoreUnavailable.
 
         A snapshot that can't be read is left as it is, and nothing is folded: it may hold what no delta has.
         """
@@ -76,6 +78,10 @@ class Folding:
             if standing is None:
                 return Folded(left=len(listed))
             fresh = self._fresh(listed[:RUN_DELTAS], standing.snapshot)
+            # Read after the listing: what was counted since an id was said anew is in no delta of it.
+            named = {*standing.snapshot.tallies, *(m for delta in fresh for m in delta.tallies)} & set(stubs)
+            read = truth.read_many(tenant, named)
+            forgotten = {m for m, one in read.items() if isinstance(one.record, Stub)}
             following = _following(standing.snapshot, fresh, forgotten)
             over = [name for name in listed if following.holds(name.instance, name.sequence)]
             dropped = len(standing.snapshot.tallies.keys() & set(forgotten))

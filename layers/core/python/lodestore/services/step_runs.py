@@ -24,6 +24,7 @@ from lodestore.services.pruning import Chosen, Pruned, Pruning
 from lodestore.services.purging import Purged, Purging
 from lodestore.services.segments import Segments
 from lodestore.services.sweeping import Sweeping, Swept
+from lodestore.services.truth import Truth
 from lodestore.services.upkeep import Upkeep, Upkept
 from lodestore.services.upkeep_steps import COLLECT, EMBED, EXPIRE, FOLD, INDEX, MERGE, PRUNE, PURGE, SWEEP
 
@@ -53,6 +54,7 @@ class StepServices:
     manifests: Manifests
     segments: Segments
     pending: Pending
+    truth: Truth
 
 
 class StepRuns:
@@ -202,7 +204,9 @@ class OneSleep:
             forgotten = read_index(self._tenant, self._do.manifests, self._do.segments).stubs()
         except NeedsRebuild:
             forgotten = {}
-        folded = self._do.folding.run(self._tenant, frozenset(forgotten), dry_run=self._dry_run)
+        folded = self._do.folding.run(
+            self._tenant, frozenset(forgotten), self._do.truth, dry_run=self._dry_run
+        )
         return Moved(asdict(folded))
 
 

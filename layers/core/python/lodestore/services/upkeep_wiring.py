@@ -56,6 +56,7 @@ def wire_upkeep(
         manifests=s.manifests,
         segments=s.segments,
         pending=s.pending,
+        truth=s.truth,
     )
     reports = Reports(a.index, a.meter)
     sleeping = Sleeping(

@@ -27,22 +27,27 @@ class Answered:
 
 
 async def load(endpoint: Endpoint, corpus: Corpus) -> dict[str, str]:
-    """Remember every item. The item's key for each memory id."""
+    """Remember every item: conversations side by side, of each one item after the other, as it is said.
+
+    Items without a conversation have no order, and are stored side by side. The item's key for each memory id.
+    """
     progress = Progress(f"{corpus.name} memories", len(corpus.items))
-    keys: dict[str, str] = {}
 
-    for conversation, members in groupby(corpus.items, key=lambda item: item.conversation):
-        items = list(members)
+    async def remember(item: Item, client: Client) -> tuple[str, str]:
+        answer = await call(client, "remember", dict(item.arguments))
+        progress.step()
+        return str(answer["id"]), item.key
+
+    async def told(told: tuple[str | None, list[Item]]) -> list[tuple[str, str]]:
+        conversation, items = told
         async with endpoint.client(corpus.name, conversation) as client:
+            if conversation is None:
+                return await together(lambda item: remember(item, client), items)
+            return [await remember(item, client) for item in items]
 
-            async def remember(item: Item, client: Client = client) -> str:
-                answer = await call(client, "remember", dict(item.arguments))
-                progress.step()
-                return str(answer["id"])
-
-            ids = await together(remember, items)
-        keys.update(zip(ids, (item.key for item in items), strict=True))
-    return keys
+    grouped = groupby(corpus.items, key=lambda item: item.conversation)
+    stored = await together(told, [(conversation, list(items)) for conversation, items in grouped])
+    return dict(pair for pairs in stored for pair in pairs)
 
 
 async def ask(

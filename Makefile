@@ -29,6 +29,8 @@ $(error $(VENV) holds Python $(HELD), PYTHON=$(PYTHON) is $(or $(ASKED),no Pytho
 endif
 endif
 
+# Suites that first install other people's programs, each behind a target of its own.
+APART := tests/clients tests/conformance
 PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check --no-input
 CODE := layers/core/python functions tests $(wildcard benchmarks)
 
@@ -58,8 +60,8 @@ rebuild: $(RUN) ## Build a tenant's index anew from its memories: make rebuild T
 ##@ Develop
 
 .PHONY: test
-test: $(DEV) $(EMULATORS) $(EMBED) check ## Lint, types, imports and every test; skips counted by reason last
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+test: $(DEV) $(EMULATORS) $(EMBED) check ## Lint, types, imports and every test that needs no other programs; skips counted last
+	@$(BIN)/python -m pytest $(APART:%=--ignore=%) $(PYTEST_ARGS)
 
 .PHONY: check
 check: $(DEV) ## Lint, types and imports; no tests
@@ -70,6 +72,14 @@ check: $(DEV) ## Lint, types and imports; no tests
 .PHONY: bench-quality
 bench-quality: $(DEV) $(EMBED) ## Recall, hit, nDCG, MRR of each data set through MCP, beside baselines (SETS="locomo ...", minutes)
 	@exec $(BIN)/python -m benchmarks.quality $(SETS) $(QUALITY_ARGS)
+
+.PHONY: conformance
+conformance: $(DEV) ## The official MCP conformance suite, both revisions, against `make run` (Node and npm come along)
+	@$(BIN)/python -m pytest tests/conformance -rP $(PYTEST_ARGS)
+
+.PHONY: test-clients
+test-clients: $(DEV) ## Real MCP clients against `make run`: a table of client x step
+	@$(BIN)/python -m pytest tests/clients -rs $(PYTEST_ARGS)
 
 .PHONY: format
 format: $(DEV) ## Format the code and apply the safe fixes

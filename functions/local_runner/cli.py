@@ -44,6 +44,7 @@ variables:
   READ_ONLY 0          1: tools that write answer forbidden
   SECRETS redact       redact | refuse | allow: what happens to a credential in what is stored
   ENCRYPTION           AES256, or aws:kms with KMS_KEY: server-side encryption on S3
+  PINNED_INSTRUCTIONS  TENANT:SOURCE,...: pinned memories of these sources go into the tenant's instructions
   ALLOWED_ORIGINS      browser origins that may call, with commas between
   CONVERSATION         over stdio: the conversation that HTTP names by X-Conversation-Id
 """

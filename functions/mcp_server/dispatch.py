@@ -24,47 +24,66 @@ from mcp_types import INTERNAL_ERROR, ErrorData
 
 from lodestore import __version__
 from mcp_server import eras
-from mcp_server.envelope import Message, RequestId
+from mcp_server.envelope import GREETINGS, Message, RequestId
 from mcp_server.exchange import Exchange
 from mcp_server.loops import Loops
 from mcp_server.message_context import MessageContext
 from mcp_server.observability import Observer
+from mcp_server.prompt_handlers import PromptHandlers
+from mcp_server.resource_handlers import ResourceHandlers
 from mcp_server.surface import Lodestore
 from mcp_server.tool_handlers import ToolHandlers
+from mcp_server.tool_reads import ToolReads
 
 NAME = "lodestore"
 # What a client caches is keyed without our headers, so nothing is shared between callers.
 CACHE_HINTS: Mapping[CacheableMethod, CacheHint] = {
     "tools/list": CacheHint(ttl_ms=300_000, scope="private"),
     "server/discover": CacheHint(ttl_ms=3_600_000, scope="private"),
+    "resources/list": CacheHint(ttl_ms=300_000, scope="private"),
+    "resources/templates/list": CacheHint(ttl_ms=300_000, scope="private"),
+    "resources/read": CacheHint(ttl_ms=0, scope="private"),
+    "prompts/list": CacheHint(ttl_ms=300_000, scope="private"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A JSON-RPC answer and the HTTP status that goes with it; `payload` None: nothing is answered."""
+    """A JSON-RPC answer and the HTTP status that goes with it; `payload` None: nothing is answered.
+
+    before   notifications that belong in front of it
+    """
 
     status: int
     payload: Mapping[str, object] | None
+    before: tuple[Mapping[str, object], ...] = ()
 
 
 class Dispatch:
     """The SDK's server over one Lodestore. Thread-safe."""
 
     def __init__(self, lodestore: Lodestore, observer: Observer) -> None:
-        handlers = ToolHandlers(lodestore.toolbox, observer)
+        tools = ToolHandlers(lodestore.toolbox, observer)
+        reads = ToolReads(lodestore.toolbox)
+        resources, prompts = ResourceHandlers(reads), PromptHandlers(reads)
+        self._lodestore = lodestore
         self._observer = observer
         self._loops = Loops()
-        self._server = Server(
+        self.server = Server(
             NAME,
             version=__version__,
             instructions=lodestore.instructions,
             cache_hints=CACHE_HINTS,
-            on_list_tools=handlers.list_tools,
-            on_call_tool=handlers.call_tool,
+            on_list_tools=tools.list_tools,
+            on_call_tool=tools.call_tool,
+            on_list_resources=resources.list_resources,
+            on_list_resource_templates=resources.list_templates,
+            on_read_resource=resources.read,
+            on_list_prompts=prompts.list_prompts,
+            on_get_prompt=prompts.get,
         )
         # The SDK's only default middleware opens trace spans, which take in exception texts.
-        self._server.middleware.clear()
+        self.server.middleware.clear()
 
     def answer(self, message: Message, exchange: Exchange, headers: Mapping[str, str] | None) -> Reply:
         """Serve one message. `headers`: of the HTTP request, names in lower case; None over stdio."""
@@ -74,19 +93,31 @@ class Dispatch:
                 eras.check_notification(headers)
                 return Reply(202, None)
             connection = eras.connect(message, headers)
-            result = self._loops.run(self._serve(message, exchange, connection))
+            context = MessageContext(message.id, exchange, progress_token=_progress_token(message))
+            result = self._loops.run(self._serve(message, context, connection))
+            result = self._with_own_instructions(message, exchange, result)
         except Exception as failure:  # noqa: BLE001 - the one boundary between exceptions and the wire
             error = self._error_of(failure, exchange)
             exchange.record.error = f"rpc{error.code}"
             return Reply(eras.status_of(error, modern=modern), _payload(message.id, error))
-        return Reply(200, {"jsonrpc": "2.0", "id": message.id, "result": result})
+        payload = {"jsonrpc": "2.0", "id": message.id, "result": result}
+        return Reply(200, payload, tuple(context.reports))
+
+    def _with_own_instructions(
+        self, message: Message, exchange: Exchange, result: Mapping[str, object]
+    ) -> Mapping[str, object]:
+        pinned = self._lodestore.pinned
+        if message.method not in GREETINGS or exchange.caller is None or pinned is None or not pinned.on:
+            return result
+        own = {**result, "instructions": pinned.of(exchange.caller, self._lodestore.instructions)}
+        # What a client keeps is keyed without the tenant's header.
+        return own | {"ttlMs": 0, "cacheScope": "private"} if "ttlMs" in result else own
 
     async def _serve(
-        self, message: Message, exchange: Exchange, connection: Connection
+        self, message: Message, context: MessageContext, connection: Connection
     ) -> Mapping[str, object]:
-        context = MessageContext(message.id, exchange)
         return await serve_one(
-            self._server, context, message.method, message.params, connection=connection, lifespan_state={}
+            self.server, context, message.method, message.params, connection=connection, lifespan_state={}
         )
 
     def _error_of(self, failure: Exception, exchange: Exchange) -> ErrorData:
@@ -98,6 +129,12 @@ class Dispatch:
         self._observer.failed(exchange.record, failure)
         said = f"Something failed inside the server (reference {exchange.record.request_id})."
         return ErrorData(code=INTERNAL_ERROR, message=said)
+
+
+def _progress_token(message: Message) -> RequestId | None:
+    meta = (message.params or {}).get("_meta")
+    token = meta.get("progressToken") if isinstance(meta, Mapping) else None
+    return token if isinstance(token, str | int) and not isinstance(token, bool) else None
 
 
 def _payload(request_id: RequestId | None, error: ErrorData) -> Mapping[str, object]:

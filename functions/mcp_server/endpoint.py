@@ -17,10 +17,10 @@ from lodestore.domain.caller import Grant
 from lodestore.errors import LodestoreError
 from lodestore.services.caller_headers import CONVERSATION_HEADER
 from lodestore.settings import Auth
-from mcp_server.envelope import Malformed, Message, parse
+from mcp_server.envelope import GREETINGS, Malformed, Message, parse
 from mcp_server.exchange import Exchange, Record
 from mcp_server.gate import Route, check_size, read_body, read_credential, route
-from mcp_server.http_event import HttpAnswer, HttpRequest, read_event
+from mcp_server.http_event import EVENTS_TYPE, HttpAnswer, HttpRequest, read_event
 from mcp_server.observability import Observer
 from mcp_server.origins import Origins
 from mcp_server.refusals import Refusal, refusal_of
@@ -94,14 +94,23 @@ class Endpoint:
         except LodestoreError as error:
             raise refusal_of(error) from error
         reply = self._dispatcher().answer(message, exchange, request.headers)
-        return HttpAnswer(status=reply.status, payload=reply.payload)
+        before = reply.before if EVENTS_TYPE in request.headers.get("accept", "") else ()
+        return HttpAnswer(status=reply.status, payload=reply.payload, before=before)
 
     def _exchange(self, message: Message, request: HttpRequest, record: Record, grant: Grant) -> Exchange:
-        if not message.needs_tenant:
+        pinned = self._lodestore.pinned
+        own = pinned is not None and pinned.on and message.id is not None and message.method in GREETINGS
+        if not message.needs_tenant and not own:
             return Exchange(caller=None, record=record)
         headers = request.headers
         tenants = {name: headers.get(name.lower()) for name in TENANT_HEADERS}
-        caller = self._lodestore.access.caller(grant, tenants, headers.get(CONVERSATION_HEADER.lower()))
+        try:
+            caller = self._lodestore.access.caller(grant, tenants, headers.get(CONVERSATION_HEADER.lower()))
+        except LodestoreError:
+            if message.needs_tenant:
+                raise
+            # Everyone is greeted; who lacks a tenant is told with the first message that needs one.
+            return Exchange(caller=None, record=record)
         record.note_tenant(caller.tenant)
         return Exchange(caller=caller, record=record, fault=message.fault)
 

@@ -22,7 +22,8 @@ PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 MOST_LEVELS = 64
 CALL = "tools/call"
-WITHOUT_TENANT = frozenset({"initialize", "server/discover", "ping"})
+GREETINGS = frozenset({"initialize", "server/discover"})
+WITHOUT_TENANT = GREETINGS | {"ping"}
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -17,7 +17,10 @@ from lodestore.errors import InvalidArgument
 NONE = "-"
 OTHER = "other"
 NOTIFICATION = "notification"
-METHODS = frozenset({"initialize", "server/discover", "ping", "tools/list", "tools/call"})
+METHODS = frozenset(
+    "initialize server/discover ping tools/list tools/call resources/list resources/templates/list resources/read"
+    " prompts/list prompts/get".split()
+)
 
 
 @dataclass(slots=True, kw_only=True)

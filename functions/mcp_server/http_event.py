@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 JSON_TYPE = "application/json"
+EVENTS_TYPE = "text/event-stream"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +33,14 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpAnswer:
-    """One answer. `payload` None: no body at all; otherwise it is sent as compact UTF-8 JSON."""
+    """One answer. `payload` None: no body at all; otherwise it is sent as compact UTF-8 JSON.
+
+    before   messages in front of the payload; with any, the body is a finished stream of server-sent events
+    """
 
     status: int
     payload: Mapping[str, object] | None = None
+    before: tuple[Mapping[str, object], ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def with_headers(self, more: Mapping[str, str]) -> HttpAnswer:
@@ -44,13 +49,23 @@ class HttpAnswer:
 
     def to_event(self) -> dict[str, object]:
         """The dictionary that a function URL turns into the HTTP response."""
-        typed = {} if self.payload is None else {"content-type": JSON_TYPE}
+        kind = EVENTS_TYPE if self.before else JSON_TYPE
+        typed = {} if self.payload is None else {"content-type": kind}
         return {
             "statusCode": self.status,
             "headers": {"cache-control": "no-store", **typed, **self.headers},
-            "body": "" if self.payload is None else compact_json(self.payload),
+            "body": self._body(),
             "isBase64Encoded": False,
         }
+
+    def _body(self) -> str:
+        if self.payload is None:
+            return ""
+        if not self.before:
+            return compact_json(self.payload)
+        return "".join(
+            f"event: message\ndata: {compact_json(one)}\n\n" for one in (*self.before, self.payload)
+        )
 
 
 def read_event(event: Mapping[str, object]) -> HttpRequest:

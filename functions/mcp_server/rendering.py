@@ -9,7 +9,7 @@ Gives up: what the tools say.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from mcp_types import CallToolResult, ListToolsResult, TextContent, ToolAnnotations
 from mcp_types import Tool as ListedTool
@@ -48,11 +48,19 @@ def _render_tool(tool: Tool) -> ListedTool:
     )
 
 
-def _result(value: dict[str, object], *, is_error: bool) -> CallToolResult:
+def sound_text(value: Mapping[str, object]) -> str:
+    """The value as compact JSON that UTF-8 can hold.
+
+    Only an object that another hand wrote can hold half a character; no answer could be sent with it.
+    """
     text = compact_json(value)
-    if not text.isascii() and text != (clean := text.encode(errors="replace").decode()):
-        # Only an object that another hand wrote can hold half a character; no answer could be sent with it.
-        text, value = clean, json.loads(clean)
+    return text if text.isascii() else text.encode(errors="replace").decode()
+
+
+def _result(value: dict[str, object], *, is_error: bool) -> CallToolResult:
+    text = sound_text(value)
+    if "?" in text and text != compact_json(value):
+        value = json.loads(text)
     return CallToolResult(
         content=[TextContent(type="text", text=text)], structured_content=value, is_error=is_error
     )

@@ -75,16 +75,14 @@ class Session:
     def _handle(self, line: bytes | None) -> None:
         record = self._observer.begin("")
         try:
-            payload = self._answer(line, record)
-            if payload is not None:
-                self._write(payload)
+            self._write(self._answers(line, record))
         except Exception as error:  # noqa: BLE001 - most likely the client is gone; the log says
             self._observer.failed(record, error)
         finally:
             self._places.release()
             self._observer.finish(record)
 
-    def _answer(self, line: bytes | None, record: Record) -> Mapping[str, object] | None:
+    def _answers(self, line: bytes | None, record: Record) -> list[Mapping[str, object]]:
         try:
             if line is None:
                 raise Malformed(INVALID_REQUEST, f"The message has more than {BODY_BYTES:,} bytes.")
@@ -92,18 +90,20 @@ class Session:
         except Malformed as malformed:
             record.error, record.status = f"rpc{malformed.code}", 400
             error = {"code": malformed.code, "message": malformed.message}
-            return {"jsonrpc": "2.0", "id": malformed.id, "error": error}
+            return [{"jsonrpc": "2.0", "id": malformed.id, "error": error}]
         record.note_method(message.method, notification=message.id is None)
         record.note_tenant(self._caller.tenant)
         exchange = Exchange(caller=self._caller, record=record, fault=message.fault)
         reply = self._dispatch.answer(message, exchange, None)
         record.status = reply.status
-        return reply.payload
+        return [] if reply.payload is None else [*reply.before, reply.payload]
 
-    def _write(self, payload: Mapping[str, object]) -> None:
-        line = compact_json(payload).encode() + b"\n"
+    def _write(self, payloads: list[Mapping[str, object]]) -> None:
+        lines = b"".join(compact_json(payload).encode() + b"\n" for payload in payloads)
+        if not lines:
+            return
         with self._writing:
-            self._sink.write(line)
+            self._sink.write(lines)
             self._sink.flush()
 
 

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from lodestore.ports.clock import Clock
 from lodestore.services.access import Access
+from lodestore.services.pinned import PinnedInstructions
 from lodestore.services.toolbox import Toolbox
 from lodestore.settings import Settings
 
@@ -41,6 +42,11 @@ class Lodestore(Protocol):
     @property
     def instructions(self) -> str:
         """What a model is told about the server as a whole."""
+        ...
+
+    @property
+    def pinned(self) -> PinnedInstructions | None:
+        """Instructions of tenants that have their own; None: of none."""
         ...
 
     def health(self) -> Mapping[str, object]:

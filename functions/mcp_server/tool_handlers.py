@@ -8,9 +8,6 @@ Gives up: arguments and roles, which the Toolbox checks.
 
 from __future__ import annotations
 
-from typing import Any
-
-from mcp.server import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
@@ -20,15 +17,15 @@ from mcp_types import (
     PaginatedRequestParams,
 )
 
-from lodestore.domain.caller import Caller, Role
+from lodestore.domain.caller import Role
 from lodestore.errors import LodestoreError, Unavailable, Written
 from lodestore.services.toolbox import Toolbox, UnknownTool
 from mcp_server.exchange import OTHER, Exchange
 from mcp_server.observability import Observer
 from mcp_server.rendering import render_answer, render_error, render_tools
+from mcp_server.tool_reads import Context, caller_of, check_cursor, exchange_of
 
 _MOST_ECHOED = 64
-Context = ServerRequestContext[Any, Any]
 
 
 class ToolHandlers:
@@ -42,18 +39,17 @@ class ToolHandlers:
 
     async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         """The tools of the caller's role."""
-        if params is not None and params.cursor:
-            raise MCPError(code=INVALID_PARAMS, message="Unknown cursor: the list of tools has one page.")
-        return self._lists[_caller(_exchange(context)).role]
+        check_cursor(params, "tools")
+        return self._lists[caller_of(exchange_of(context)).role]
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         """Run a tool in this thread: each message has one of its own."""
-        exchange = _exchange(context)
+        exchange = exchange_of(context)
         exchange.record.tool = params.name if params.name in self._known else OTHER
         try:
             if exchange.fault is not None and params.name in self._known:
                 raise exchange.fault
-            answer = self._toolbox.call(_caller(exchange), params.name, params.arguments or {})
+            answer = self._toolbox.call(caller_of(exchange), params.name, params.arguments or {})
             return render_answer(answer)
         except UnknownTool:
             name = params.name[:_MOST_ECHOED]
@@ -71,16 +67,3 @@ class ToolHandlers:
         written: Written = False if self._known[name].read_only else "unknown"
         said = f"Something failed inside the server (reference {reference})."
         return render_error(Unavailable(said, written=written))
-
-
-def _exchange(context: Context) -> Exchange:
-    exchange = context.request
-    if not isinstance(exchange, Exchange):
-        raise TypeError("a message was dispatched without its exchange")
-    return exchange
-
-
-def _caller(exchange: Exchange) -> Caller:
-    if exchange.caller is None:
-        raise LookupError("a method that needs a tenant was let through without one")
-    return exchange.caller

@@ -77,6 +77,7 @@ class StandIn:
     store: CountingStore
     calls: list[Call] = field(default_factory=list)
     instructions: str = INSTRUCTIONS
+    pinned: None = None
 
     def health(self) -> Mapping[str, object]:
         return {"status": "ok", "version": "0.1.0", "auth": str(self.settings.auth), "embeddings": "none"}

@@ -61,8 +61,12 @@ def test_only_what_is_served_is_declared(endpoint: Endpoint) -> None:
     legacy = post(endpoint, request("initialize", {"protocolVersion": "2025-11-25", **HANDSHAKE}))
     discovered = post_modern(endpoint, request("server/discover"))
     for answer in (legacy, discovered):
-        assert answer.result["capabilities"] == {"tools": {"listChanged": False}}
-    for method in ("subscriptions/listen", "resources/list", "prompts/list", "logging/setLevel", "tasks/get"):
+        assert answer.result["capabilities"] == {
+            "tools": {"listChanged": False},
+            "resources": {"listChanged": False, "subscribe": False},
+            "prompts": {"listChanged": False},
+        }
+    for method in ("subscriptions/listen", "resources/subscribe", "logging/setLevel", "tasks/get"):
         answer = post_modern(endpoint, request(method))
         assert answer.status in (400, 404)
         assert answer.error["code"] in (-32601, -32602)

@@ -171,3 +171,20 @@ def test_a_retry_at_a_later_derived_id_is_answered_as_the_first_time(acme: Insta
     acme.call("forget", id=other)
     answer = acme.remember("eps", supersedes=[other])
     assert (answer["status"], answer["id"]) == ("already_known", again)
+
+
+@pytest.mark.parametrize("since", ["changed", "superseded", "expired"])
+def test_a_forgotten_target_is_refused_where_the_first_statement_no_longer_stands(
+    world: World, acme: Instance, since: str
+) -> None:
+    old = acme.stored("The office is in Oslo")
+    first = acme.stored("The office is in Bergen", supersedes=[old], ttl_days=1)
+    acme.call("forget", id=old)
+    if since == "changed":
+        acme.call("update_memory", id=first, content="The office is in Bergen, at the harbour")
+    elif since == "superseded":
+        acme.stored("The office is in Tromsø", supersedes=[first])
+    else:
+        world.clock.advance(timedelta(days=2))
+    error = acme.error("remember", content="The office is in Bergen", supersedes=[old], ttl_days=1)
+    assert (error["error"], error["field"], error["written"]) == ("invalid_argument", "supersedes", False)

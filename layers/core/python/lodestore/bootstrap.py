@@ -47,6 +47,7 @@ from lodestore.services.merging import Merging
 from lodestore.services.nearby import Nearby
 from lodestore.services.passages import Passages
 from lodestore.services.pending import Pending
+from lodestore.services.pinned import PinnedInstructions
 from lodestore.services.query_vectors import QueryVectors
 from lodestore.services.reading import Reading
 from lodestore.services.rebuilding import Rebuilding
@@ -87,6 +88,7 @@ class Lodestore:
     dispatch: Dispatch
     embeddings: str
     instructions: str
+    pinned: PinnedInstructions
     state_store: ObjectStore
     index_store: ObjectStore
     clock: Clock
@@ -161,6 +163,9 @@ def assemble(
         dispatch=Dispatch(state, index, index_services.upkeep, shared.due, clock),
         embeddings=_embeddings_shown(embedder),
         instructions=INSTRUCTIONS,
+        pinned=PinnedInstructions(
+            shared.views, Winners(shared.truth, shared.held), clock, settings.pinned_instructions
+        ),
         state_store=state,
         index_store=index,
         clock=clock,

@@ -48,6 +48,7 @@ class Settings:
     """One process's settings. Seconds are whole or fractional; `sleep_every` and `index_every` 0 = never.
 
     embed_*      what an embedder is told; None: its own default (docs/embedders.md)
+    pinned_instructions   the trusted sources of each tenant whose pinned memories go into its instructions
     encryption   None, "AES256", or "aws:kms" with `kms_key` (S3 server-side encryption of every object written)
     """
 
@@ -64,6 +65,7 @@ class Settings:
     secrets: SecretPolicy = SecretPolicy.REDACT
     encryption: str | None = None
     kms_key: str | None = None
+    pinned_instructions: Mapping[str, frozenset[str]] = field(default_factory=dict)
     embed_model: str | None = None
     embed_dim: int | None = None
     embed_span_bytes: int | None = None
@@ -91,6 +93,7 @@ def is_tenant(text: str) -> bool:
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 _KNOWN = (
     "HOST PORT DATA STORE TENANT AUTH EMBEDDINGS SLEEP_EVERY INDEX_EVERY READ_ONLY SECRETS ENCRYPTION KMS_KEY"
+    " PINNED_INSTRUCTIONS"
     " EMBED_MODEL EMBED_DIM EMBED_SPAN_BYTES EMBED_ASK_DIM OPENAI_BASE_URL OPENAI_API_KEY"
 ).split()
 
@@ -116,6 +119,7 @@ def parse_settings(variables: Mapping[str, str]) -> Settings:
         secrets=_choice("SECRETS", given.get("SECRETS", "redact"), SecretPolicy),
         encryption=given.get("ENCRYPTION"),
         kms_key=given.get("KMS_KEY"),
+        pinned_instructions=_pinned_instructions(given.get("PINNED_INSTRUCTIONS", "")),
         embed_model=given.get("EMBED_MODEL"),
         embed_dim=_whole_or_none("EMBED_DIM", given, 1, 4_096),
         embed_span_bytes=_whole_or_none("EMBED_SPAN_BYTES", given, 700, 8_000),
@@ -163,6 +167,17 @@ def _whole_or_none(name: str, given: Mapping[str, str], least: int, most: int) -
 
 def _switch_or_none(name: str, given: Mapping[str, str]) -> bool | None:
     return _choice(name, given[name], _Switch) is _Switch.ON if name in given else None
+
+
+def _pinned_instructions(value: str) -> dict[str, frozenset[str]]:
+    """`tenant:source` pairs with commas between."""
+    sources: dict[str, frozenset[str]] = {}
+    for pair in filter(None, (part.strip() for part in value.split(","))):
+        tenant, _, source = pair.partition(":")
+        if not is_tenant(tenant) or not source:
+            raise SettingsError(f"PINNED_INSTRUCTIONS must be TENANT:SOURCE pairs with commas, not {pair!r}")
+        sources[tenant] = sources.get(tenant, frozenset()) | {source}
+    return sources
 
 
 def _check_conversation(name: str) -> None:

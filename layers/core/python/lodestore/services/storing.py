@@ -86,7 +86,7 @@ class Storing:
     def keep(self, caller: Caller, statement: Statement) -> Kept:
         """Store the statement. Raises Conflict, InvalidArgument, TooLarge, Unavailable."""
         address, ids = _addresses(statement)
-        self._check_targets(caller, statement, ids)
+        self._check_targets(caller, statement, address, ids)
         key = statement.idempotency_key
         idempotency = None if key is None else digest("idempotency", key)
         embedding = self._passages.of(statement.content, statement.fields.source)
@@ -167,7 +167,9 @@ class Storing:
         if place.statement.fields.supersedes:
             self._superseding.check_cycle(place.caller.tenant, place.memory_id, memory.supersedes)
 
-    def _check_targets(self, caller: Caller, statement: Statement, ids: tuple[str, ...]) -> None:
+    def _check_targets(
+        self, caller: Caller, statement: Statement, address: Address, ids: tuple[str, ...]
+    ) -> None:
         targets = statement.fields.supersedes or ()
         if not targets:
             return
@@ -175,13 +177,17 @@ class Storing:
             self._superseding.check(caller, statement.own_id, statement.scope, targets)
         except InvalidArgument:
             # A retry whose target was forgotten since its first answer must not fail for that.
-            if not any(self._is_retry(caller, statement, memory_id) for memory_id in ids):
+            if not any(self._is_retry(caller, statement, address, memory_id) for memory_id in ids):
                 raise
 
-    def _is_retry(self, caller: Caller, statement: Statement, memory_id: str) -> bool:
+    def _is_retry(self, caller: Caller, statement: Statement, address: Address, memory_id: str) -> bool:
+        """Whether the statement was answered at this id before, and comes to the same there again."""
         standing = self._ledger.read(caller.tenant, memory_id)
         record = standing.record if standing is not None else None
-        return isinstance(record, Memory) and record.origin == statement.origin and record.visible_to(caller)
+        if not isinstance(record, Memory) or record.origin != statement.origin:
+            return False
+        met = meet(record, statement, caller, address=address, idempotency=None, now=self._clock.now())
+        return isinstance(met, AlreadyKnown | Enriched)
 
     def _settle_supersedes(self, caller: Caller, statement: Statement, kept: Kept) -> None:
         memory = kept.written.record if kept.written is not None else None

@@ -1,0 +1,1 @@
+"""Real MCP clients, each in an environment of its own."""

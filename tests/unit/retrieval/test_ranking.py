@@ -22,9 +22,10 @@ shares = st.floats(0, 1, allow_subnormal=False).map(lambda value: round(value, 3
 
 def signals(keyword: list[float], cosine: list[float], drawn: list[list[float]]) -> Signals:
     """Signals of rows, each with seven features in [0, 1]."""
-    columns = [np.array(values) for values in zip(*drawn, strict=True)]
+    window, neighbours, session, named, dated, short, question = np.array(drawn).T
     rows = len(keyword)
-    given_ = ConversationFeatures(*columns, np.zeros(rows, np.bool_))
+    assistant = np.zeros(rows, np.bool_)
+    given_ = ConversationFeatures(window, neighbours, session, named, dated, short, question, assistant)
     fused = fuse(np.array(keyword), np.array(cosine), ANCHORS)
     return Signals(fused, given_, np.full(rows, 0.5), np.zeros(rows), np.full(rows, np.inf))
 

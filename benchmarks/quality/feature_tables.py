@@ -43,12 +43,14 @@ class Table:
     values     (questions, features, items)
     matching   (questions, items): the item's own words answer at all
     gold       (questions, items)
+    golds      (questions,): how many items are gold, those left out by `focused` included
     """
 
     names: tuple[str, ...]
     values: NDArray[np.float32]
     matching: NDArray[np.bool_]
     gold: NDArray[np.bool_]
+    golds: NDArray[np.int64]
 
 
 def table(corpus: Corpus, embedder: Embedder) -> Table:
@@ -71,6 +73,20 @@ def table(corpus: Corpus, embedder: Embedder) -> Table:
         np.stack([np.stack(list(one.values())) for one in features]).astype(np.float32),
         np.stack([one.fused.relevance > 0 for one in signals]),
         np.array(golds),
+        np.array(golds).sum(axis=1),
+    )
+
+
+def focused(given: Table, totals: NDArray[np.float32], most: int) -> Table:
+    """The same questions with the `most` items each that `totals`, (questions, items), puts first."""
+    kept = min(most, totals.shape[1])
+    best = np.argpartition(-totals, kept - 1, axis=1)[:, :kept]
+    return Table(
+        given.names,
+        np.take_along_axis(given.values, best[:, None], axis=2),
+        np.take_along_axis(given.matching, best, axis=1),
+        np.take_along_axis(given.gold, best, axis=1),
+        given.golds,
     )
 
 

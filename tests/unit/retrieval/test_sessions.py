@@ -14,7 +14,11 @@ from hypothesis import strategies as st
 
 from lodestore.domain.memory import Memory, Record
 from lodestore.retrieval import bm25
+from lodestore.retrieval.fusion import Anchors
 from lodestore.retrieval.hashing import hash64
+from lodestore.retrieval.query_reading import read_query
+from lodestore.retrieval.ranking import score
+from lodestore.retrieval.ranking_weights import WEIGHTS
 from lodestore.retrieval.segment import Segment
 from lodestore.retrieval.segment_build import milliseconds
 from lodestore.retrieval.segment_search import Mask, Part, keyword_scores
@@ -22,7 +26,18 @@ from lodestore.retrieval.sessions import Sessions, session_order
 from lodestore.retrieval.tokenizer import query_terms
 from lodestore.retrieval.window import REACH, window_scores
 from lodestore.services.rows import terms_of
-from tests.unit.retrieval.random_records import MEMORY, WORDS, corpora, cuts, segment
+from lodestore.services.signals import QueryVector, gather
+from tests.unit.retrieval.random_records import (
+    IDS,
+    MEMORY,
+    MODEL,
+    START,
+    WORDS,
+    corpora,
+    cuts,
+    segment,
+    vectors,
+)
 
 queries = st.lists(st.sampled_from((*WORDS, "nowhere")), min_size=1, max_size=4).map(" ".join)
 Cut = list[tuple[list[Record], list[bool]]]
@@ -123,6 +138,25 @@ def _expected(told: Sequence[Sequence[Memory]], query: str) -> dict[str, float]:
     spans = replace(statistics, average_length=average)
     scores = bm25.score(query_terms(query), list(windows.values()), spans)
     return dict(zip(windows, scores.tolist(), strict=True))
+
+
+def test_rows_that_stand_alone_are_ordered_by_their_own_words_and_vectors() -> None:
+    rng = np.random.default_rng(5)
+    told = [
+        replace(MEMORY, id=one, content=" ".join(rng.choice(WORDS, 6)), source=None, conversation=None)
+        for one in IDS
+    ]
+    parts = [Part(segment(told), np.ones(len(told), np.bool_))]
+    asked = QueryVector(vectors(1, 3)[0], MODEL, Anchors(unrelated=-1.0, same=1.0))
+    for vector in (None, asked):
+        found = gather(
+            parts, session_order([parts[0].segment]), read_query("oslo badge", START), vector
+        ).signals
+        legs = (found.fused.keyword, found.fused.vector)
+        shares = [leg / (leg.max() or 1.0) for leg in legs]
+        told_by = (WEIGHTS.window + WEIGHTS.session) * found.fused.relevance / found.fused.relevance.max()
+        own = WEIGHTS.keywords * shares[0] + WEIGHTS.vectors * shares[1] + told_by
+        assert score(found).score == pytest.approx(found.fused.relevance.max() * 0.975 * own / own.max())
 
 
 def test_a_long_neighbour_does_not_outweigh_a_row_by_its_length() -> None:

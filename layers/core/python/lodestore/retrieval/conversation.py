@@ -41,7 +41,7 @@ ASSISTANTS = np.sort(
 class ConversationFeatures:
     """One value for each place of the sessions, in [0, 1].
 
-    window       BM25 of the row with those around it, by the best there is
+    window       BM25 of the row with those around it, by the best there is; its own relevance, where it stands alone
     neighbours   mean relevance of the row before and the row behind
     session      relevance of the best row of its session
     named        1 where the query names its source
@@ -80,7 +80,7 @@ def features(
     length = np.minimum(columns["length"], ENOUGH_TERMS)
     window = window_scores(matches, sessions, places)
     return ConversationFeatures(
-        window=window / (window.max(initial=0) or 1.0),
+        window=np.where(turn, window / (window.max(initial=0) or 1.0), relevance),
         neighbours=sessions.neighbours(relevance),
         session=sessions.best(relevance),
         named=_among(source, query.names).astype(np.float64),

@@ -1,7 +1,11 @@
 """The weights of ranking, and how they were learned.
 
 Owns: the numbers. Guarantees: of one version; whoever changes a number raises it. Gives up: choosing them; `make
-learn-ranking` does, and prints these lines.
+learn-ranking` does, and prints them.
+
+Version 1: learned on LoCoMo's 1,536 answerable questions over ten conversations, MiniLM vectors, by coordinate search
+for the mean of recall@10 and nDCG@10; with one conversation left out each time R@10 80.6, hit@10 86.9, nDCG 65.0, MRR
+62.7 (docs/quality.md). `assistant` is not learned: LoCoMo has none; 0.6 is from the notes on BEAM.
 """
 
 from __future__ import annotations
@@ -28,14 +32,14 @@ class Weights:
 
 VERSION: Final = 1
 WEIGHTS: Final = Weights(
-    keywords=0.6,
-    vectors=0.4,
-    window=0.3,
-    neighbours=0.1,
-    session=0.1,
-    named=0.3,
-    dated=0.6,
-    short=0.3,
-    question=0.05,
+    keywords=1.0,
+    vectors=0.8,
+    window=1.6,
+    neighbours=1.0,
+    session=0.5,
+    named=1.3,
+    dated=2.0,
+    short=1.0,
+    question=0.6,
     assistant=0.6,
 )

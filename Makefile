@@ -69,9 +69,26 @@ check: $(DEV) ## Lint, types and imports; no tests
 	@echo "mypy"; $(BIN)/mypy $(CODE)
 	@echo "import-linter"; $(BIN)/lint-imports --no-logo
 
+.PHONY: interleavings
+interleavings: $(DEV) ## Explore every interleaving of a few processes on one id: states, schedules, violations (minutes)
+	@$(BIN)/python -m tests.interleavings $(SCENARIOS) $(if $(SCHEDULE),--schedule $(SCHEDULE))
+
+.PHONY: mutants
+mutants: $(DEV) ## Break each promise on purpose, in a copy, and show the test that notices (minutes)
+	@$(BIN)/python -m tests.mutants $(MUTANTS)
+
+.PHONY: bench
+bench: $(DEV) ## Requests, bytes, ms and MB beside their bounds, some minutes (QUICK=1: about one)
+	@exec $(BIN)/python -m benchmarks.performance $(if $(QUICK),--quick) $(BENCH_ARGS)
+
 .PHONY: bench-quality
 bench-quality: $(DEV) $(EMBED) ## Recall, hit, nDCG, MRR of each data set through MCP, beside baselines (SETS="locomo ...", minutes)
 	@exec $(BIN)/python -m benchmarks.quality $(SETS) $(QUALITY_ARGS)
+
+.PHONY: chaos
+chaos: $(DEV) ## Faults at every request of every step, then random storms by seed (SEEDS=200, SEED=n or STEP="..." alone)
+	@$(BIN)/python -m tests.proof.chaos $(if $(SEED),--seed $(SEED)) $(if $(STEP),--step "$(STEP)") \
+		--seeds $(or $(SEEDS),200)
 
 .PHONY: conformance
 conformance: $(DEV) ## The official MCP conformance suite, both revisions, against `make run` (Node and npm come along)

@@ -17,6 +17,7 @@ class Item:
     conversation   of the call, None where the set knows none
     group          what is found as a whole, such as the session that a turn is part of; "" where there is none
     text           what a baseline without a service reads
+    supersedes     keys of earlier items that this one corrects
     """
 
     key: str
@@ -24,6 +25,7 @@ class Item:
     arguments: Mapping[str, object]
     conversation: str | None = None
     group: str = ""
+    supersedes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

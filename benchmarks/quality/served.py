@@ -7,7 +7,7 @@ Gives up: judging.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -29,25 +29,39 @@ class Answered:
 async def load(endpoint: Endpoint, corpus: Corpus) -> dict[str, str]:
     """Remember every item: conversations side by side, of each one item after the other, as it is said.
 
-    Items without a conversation have no order, and are stored side by side. The item's key for each memory id.
+    Items without a conversation have no order, and are stored side by side; what corrects others comes last. The item's
+    key for each memory id.
     """
     progress = Progress(f"{corpus.name} memories", len(corpus.items))
+    ids: dict[str, str] = {}
 
-    async def remember(item: Item, client: Client) -> tuple[str, str]:
-        answer = await call(client, "remember", dict(item.arguments))
+    async def remember(item: Item, client: Client) -> None:
+        older = {"supersedes": [ids[key] for key in item.supersedes]} if item.supersedes else {}
+        answer = await call(client, "remember", {**item.arguments, **older})
+        ids[item.key] = str(answer["id"])
         progress.step()
-        return str(answer["id"]), item.key
 
-    async def told(told: tuple[str | None, list[Item]]) -> list[tuple[str, str]]:
+    async def tell(told: tuple[str | None, list[Item]]) -> None:
         conversation, items = told
         async with endpoint.client(corpus.name, conversation) as client:
             if conversation is None:
-                return await together(lambda item: remember(item, client), items)
-            return [await remember(item, client) for item in items]
+                await together(lambda item: remember(item, client), items)
+                return
+            for item in items:
+                await remember(item, client)
 
-    grouped = groupby(corpus.items, key=lambda item: item.conversation)
-    stored = await together(told, [(conversation, list(items)) for conversation, items in grouped])
-    return dict(pair for pairs in stored for pair in pairs)
+    await together(tell, _by_conversation(item for item in corpus.items if not item.supersedes))
+    # One after the other: what one corrects may be a correction itself.
+    for item in corpus.items:
+        if item.supersedes:
+            async with endpoint.client(corpus.name, item.conversation) as client:
+                await remember(item, client)
+    return {memory_id: key for key, memory_id in ids.items()}
+
+
+def _by_conversation(items: Iterable[Item]) -> list[tuple[str | None, list[Item]]]:
+    grouped = groupby(items, key=lambda item: item.conversation)
+    return [(conversation, list(members)) for conversation, members in grouped]
 
 
 async def ask(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from benchmarks.locomo import CATEGORIES, Conversation, read_conversations
+from benchmarks.quality.agent_memory.memory_set import Project, Stored, read_projects
 from benchmarks.quality.corpus import Asked, Corpus, Item
 from benchmarks.xquad import LANGUAGES, read_language
 
@@ -43,11 +44,17 @@ def xquad_across() -> Iterable[Corpus]:
         )
 
 
+def agent_memory() -> Iterable[Corpus]:
+    """Our own set: each project a tenant. What was corrected is stored, and superseded."""
+    return [_project(project) for project in read_projects()]
+
+
 SETS: Mapping[str, Callable[[], Iterable[Corpus]]] = {
     "locomo": locomo,
     "locomo-sessions": locomo_sessions,
     "xquad": xquad,
     "xquad-across": xquad_across,
+    "agent-memory": agent_memory,
 }
 
 
@@ -72,6 +79,32 @@ def _by_group(corpus: Corpus) -> Corpus:
     group = {item.key: item.group for item in corpus.items}
     questions = (Asked(q.text, frozenset(group[key] for key in q.gold), q.category) for q in corpus.questions)
     return Corpus(corpus.name, corpus.items, tuple(questions))
+
+
+def _project(project: Project) -> Corpus:
+    questions = (Asked(q.text, q.gold, q.kind, q.superseded) for q in project.questions)
+    return Corpus(f"agent-{project.name}", tuple(map(_stored, project.memories)), tuple(questions))
+
+
+def _stored(memory: Stored) -> Item:
+    arguments: dict[str, object] = {
+        "content": memory.content,
+        "type": memory.type,
+        "tags": list(memory.tags),
+        "source": memory.source,
+        "valid_from": memory.valid_from.isoformat(),
+        "idempotency_key": memory.key,
+    }
+    if memory.importance is not None:
+        arguments["importance"] = memory.importance
+    return Item(
+        memory.key,
+        memory.content,
+        arguments,
+        memory.conversation,
+        memory.conversation or "",
+        memory.supersedes,
+    )
 
 
 def _paragraphs(texts: Iterable[str]) -> tuple[Item, ...]:

@@ -1,1 +1,1 @@
-"""The benchmarks' own arithmetic and data."""
+"""The benchmarks: their arithmetic and data, and that each runs at a tiny size and its checks can fail."""

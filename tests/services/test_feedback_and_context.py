@@ -59,15 +59,27 @@ def test_feedback_whose_counts_cannot_be_read_back_is_stored_and_says_so(
 
 def test_recalls_are_flushed_after_fifty_counts_or_sixty_seconds(world: World, acme: Instance) -> None:
     acme.stored("The office is in Oslo")
-    for _ in range(49):
-        acme.hits("office")
+    for _ in range(50):
+        acme.hits("office", limit=1)
     assert world.index.count("create", "counts/*") == 0
-    acme.hits("office")
+    acme.hits("office", limit=1)
     assert world.index.count("create", "counts/*") == 1
+    assert world.instance().call("memory_stats")["counters"]["recalls"] == 50  # type: ignore[index]
     world.clock.advance(timedelta(seconds=60))
-    acme.hits("office")
+    acme.hits("office", limit=1)
     assert world.index.count("create", "counts/*") == 2
     assert world.instance().call("memory_stats")["counters"]["recalls"] == 51  # type: ignore[index]
+
+
+def test_a_recall_that_might_hold_more_than_fifty_counts_flushes_them_first(
+    world: World, acme: Instance
+) -> None:
+    acme.stored("The office is in Oslo")
+    for _ in range(46):
+        acme.hits("office", limit=5)
+    assert world.index.count("create", "counts/*") == 0
+    acme.hits("office", limit=5)
+    assert world.index.count("create", "counts/*") == 1
 
 
 def test_a_recall_whose_counts_cannot_be_flushed_still_answers(world: World, acme: Instance) -> None:

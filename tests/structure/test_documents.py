@@ -8,6 +8,8 @@ import pytest
 
 from lodestore.domain.limits import limits_table
 from lodestore.services.tool_schemas import SCHEMAS
+from tests.proof.chaos import FAULT_POINTS
+from tests.proof.judge import RULES
 from tests.structure.source_tree import ROOT
 
 README = (ROOT / "README.md").read_text()
@@ -45,3 +47,17 @@ def test_every_decision_is_listed() -> None:
     listed = (ROOT / "docs" / "decisions" / "README.md").read_text()
     for record in (ROOT / "docs" / "decisions").glob("0*.md"):
         assert f"({record.name})" in listed
+
+
+def test_the_proof_names_every_rule_of_its_judge_and_every_step_whose_fault_points_are_visited() -> None:
+    told = (ROOT / "docs" / "proof.md").read_text()
+    assert [rule.__name__ for rule in RULES if f"- {rule.__doc__}" not in told] == []
+    assert [step for step in FAULT_POINTS if f"`{step.partition(' ')[2]}`" not in told] == []
+
+
+def test_the_model_is_short_and_knows_nothing_of_what_it_judges() -> None:
+    model = (ROOT / "tests" / "proof" / "model.py").read_text()
+    assert len(model.splitlines()) < 300
+    assert (
+        re.findall(r"^\s*(?:from|import) (?:lodestore|tests|mcp_server|indexer)", model, re.MULTILINE) == []
+    )

@@ -7,7 +7,7 @@ Gives up: exactness beyond 64-bit hashes of names; whatever is shown is checked 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,6 +20,7 @@ from lodestore.retrieval.hashing import hash64, hashes64
 from lodestore.retrieval.segment import NO_TIME, TYPES, Array, Segment
 from lodestore.retrieval.segment_build import milliseconds
 from lodestore.retrieval.segment_search import Mask
+from lodestore.services.index_view import rows_of
 from lodestore.services.tenant_view import TenantView, ViewPart
 
 Masks = tuple[Mask, ...]
@@ -112,6 +113,13 @@ def id_of(view: TenantView, place: Place) -> str:
     return view.parts[place.part].segment.text("id", place.row)
 
 
+def ids_among(view: TenantView, masks: Masks, memory_ids: Collection[str]) -> frozenset[str]:
+    """Those of the ids that have a row in the masks."""
+    hashes = hashes64(memory_ids)
+    parts = zip(view.parts, masks, strict=True)
+    return frozenset().union(*(rows_of(part.segment, mask, memory_ids, hashes) for part, mask in parts))
+
+
 def _visible(part: ViewPart, own: np.uint64) -> Mask:
     segment = part.segment
     open_to_all: Mask = segment["scoped"] == 0
@@ -135,13 +143,14 @@ def _named_as_superseded(parts: Sequence[ViewPart], at: datetime | None) -> Arra
 
 def _named_in(part: ViewPart, at: datetime | None) -> Array:
     segment = part.segment
-    if not len(segment["supersedes"]):
-        return segment["supersedes"]
+    named = segment["supersedes"]
+    if not len(named):
+        return named
     naming = part.counts
     if at is not None:
         # A stub has no time of its own; what it superseded stays superseded.
         naming = naming & ((segment["stub"] != 0) | (holds_from(segment) <= milliseconds(at)))
-    return segment["supersedes"][np.repeat(naming, _lengths(segment, "supersedes"))]
+    return named[naming[_rows_of_values(segment, "supersedes", np.arange(len(named)))]]
 
 
 def _superseded(segment: Segment, named: Array, *, noted: bool) -> Mask:
@@ -172,8 +181,14 @@ def _lengths(segment: Segment, column: str) -> Array:
 
 
 def _rows_naming(segment: Segment, wanted: Array) -> Array:
-    positions = np.flatnonzero(segment["supersedes"] == wanted)
-    return np.searchsorted(segment["supersedes_at"], positions, "right") - 1
+    return _rows_of_values(segment, "supersedes", np.flatnonzero(segment["supersedes"] == wanted))
+
+
+def _rows_of_values(segment: Segment, column: str, positions: Array) -> Array:
+    """The rows that the values at these positions of a ragged column belong to."""
+    offsets = segment[f"{column}_at"]
+    # Of one type, or all offsets are converted first.
+    return offsets.searchsorted(positions.astype(offsets.dtype), "right") - 1
 
 
 def _admitted(segment: Segment, filters: Filters) -> Mask:
@@ -193,6 +208,5 @@ def _admitted(segment: Segment, filters: Filters) -> Mask:
 
 def _having(segment: Segment, column: str, value: Array) -> Mask:
     mask = np.zeros(len(segment), np.bool_)
-    positions = np.flatnonzero(segment[column] == value)
-    mask[np.searchsorted(segment[f"{column}_at"], positions, "right") - 1] = True
+    mask[_rows_of_values(segment, column, np.flatnonzero(segment[column] == value))] = True
     return mask

@@ -60,13 +60,21 @@ class Counts:
         self._read: dict[str, Delta] = {}
 
     def recalled(self, tenant: str, memory_ids: Sequence[str]) -> None:
-        """Count one recall of each; flush where 60 seconds or 50 counts have come together. Never raises."""
+        """Count one recall of each, in memory alone."""
         if not memory_ids:
             return
         unflushed = self._of(tenant)
         with unflushed.lock:
             self._add(unflushed, {memory_id: Tally(recalls=1) for memory_id in memory_ids})
-            due = unflushed.counts >= FLUSH_COUNTS or self._clock.elapsed() - unflushed.since >= FLUSH_SECONDS
+
+    def flush_due(self, tenant: str, *, coming: int) -> None:
+        """Flush where 60 seconds have passed, or with those to come more than 50 counts would be held. Never raises."""
+        unflushed = self._of(tenant)
+        with unflushed.lock:
+            due = (
+                unflushed.counts + coming > FLUSH_COUNTS
+                or self._clock.elapsed() - unflushed.since >= FLUSH_SECONDS
+            )
             if due and not self._flush(tenant, unflushed):
                 self._meter.count("counts_not_flushed")
 

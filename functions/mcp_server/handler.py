@@ -13,14 +13,16 @@ import threading
 from collections.abc import Mapping
 
 from lodestore.bootstrap import build, environment
+from lodestore.errors import SettingsError
 from mcp_server.endpoint import Endpoint
 from mcp_server.observability import Counters, Observer
 from mcp_server.origins import parse_origins
+from mcp_server.unconfigured import Unconfigured
 
 # Set by the Lambda runtime and by nothing else.
 _ON_LAMBDA = "AWS_LAMBDA_FUNCTION_NAME"
 _lock = threading.Lock()
-_built: list[Endpoint] = []
+_built: list[Endpoint | Unconfigured] = []
 
 
 def handler(event: Mapping[str, object], context: object) -> dict[str, object]:
@@ -43,8 +45,21 @@ def build_endpoint(variables: Mapping[str, str]) -> Endpoint:
     return Endpoint(lodestore, observer, allowed_origins=allowed)
 
 
-def _endpoint() -> Endpoint:
+def serving(variables: Mapping[str, str]) -> Endpoint | Unconfigured:
+    """The endpoint; on Lambda, where nobody sees a start, one that says what is wrong.
+
+    Raises SettingsError on any other machine.
+    """
+    try:
+        return build_endpoint(variables)
+    except SettingsError as error:
+        if _ON_LAMBDA not in variables:
+            raise
+        return Unconfigured(str(error), sys.stdout)
+
+
+def _endpoint() -> Endpoint | Unconfigured:
     with _lock:
         if not _built:
-            _built.append(build_endpoint(environment()))
+            _built.append(serving(environment()))
         return _built[0]

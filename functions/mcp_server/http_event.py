@@ -21,7 +21,11 @@ EVENTS_TYPE = "text/event-stream"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpRequest:
-    """One request. `body` is text, or base64 where `is_base64`; `request_id` is "" where there is none."""
+    """One request. `body` is text, or base64 where `is_base64`; `request_id` is "" where there is none.
+
+    domain      the server's own name, as the platform writes it
+    principal   the ARN of the IAM principal whose signature the platform has checked; None: it checked none
+    """
 
     method: str
     path: str
@@ -29,6 +33,8 @@ class HttpRequest:
     body: str
     is_base64: bool
     request_id: str
+    domain: str = ""
+    principal: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +85,8 @@ def read_event(event: Mapping[str, object]) -> HttpRequest:
         body=_text(event.get("body")),
         is_base64=event.get("isBase64Encoded") is True,
         request_id=_text(context.get("requestId")),
+        domain=_text(context.get("domainName")),
+        principal=_text(_mapping(_mapping(context.get("authorizer")).get("iam")).get("userArn")) or None,
     )
 
 

@@ -8,6 +8,7 @@ Gives up: JSON-RPC errors; those belong to a message, and `envelope` and `dispat
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from lodestore.errors import (
@@ -54,9 +55,22 @@ _STATUS: Mapping[type[LodestoreError], tuple[int, Mapping[str, str]]] = {
 }
 
 
-def refusal_of(error: LodestoreError) -> Refusal:
-    """The HTTP refusal that says the same."""
+def refusal_of(error: LodestoreError, challenge: Mapping[str, str] | None = None) -> Refusal:
+    """The HTTP refusal that says the same; `challenge` takes the place of the plain one."""
     status, headers = _STATUS.get(type(error), (503, RETRY))
+    chosen = {**headers, **(challenge or {})}
     return Refusal(
-        status, error.code, error.message, next_step=error.next_step, field=error.field, headers=headers
+        status, error.code, error.message, next_step=error.next_step, field=error.field, headers=chosen
+    )
+
+
+def throttled(seconds: float) -> Refusal:
+    """429: this tenant asks more of this process than it may; one request passes after `seconds`."""
+    wait = max(1, math.ceil(seconds))
+    return Refusal(
+        429,
+        "unavailable",
+        "Too many requests of this tenant.",
+        next_step=f"Repeat the request after {wait} s; nothing was read or written.",
+        headers={"retry-after": str(wait)},
     )

@@ -109,10 +109,10 @@ def settle(state: Contents, held: Contents, now: datetime, ids: Sequence[str], *
 
 def _flaws_of_index(alone: _Alone, records: dict[str, Any]) -> list[str]:
     """Where the index, without any marker, shows an id otherwise than the truth."""
-    view = _view(alone)
+    by_id = _view(alone).shown(records)
     flaws = []
     for memory_id, record in records.items():
-        shown = view.shown(memory_id)
+        shown = by_id.get(memory_id)
         if shown is None:
             flaws.append(f"the index does not show {memory_id}")
         elif (shown.revision, shown.stub) != (record["revision"], is_stub(record)):

@@ -20,6 +20,7 @@ CORE = ROOT / "layers/core/python"
 FUNCTIONS = ROOT / "functions"
 TESTS = ROOT / "tests"
 BENCHMARKS = ROOT / "benchmarks"
+INFRA = ROOT / "infra"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,11 @@ def modules_of_tests() -> tuple[Module, ...]:
 def benchmark_modules() -> tuple[Module, ...]:
     """Everything under benchmarks/."""
     return modules_under(BENCHMARKS)
+
+
+def deployment_modules() -> tuple[Module, ...]:
+    """Everything under infra/."""
+    return modules_under(INFRA)
 
 
 def strings_of(tree: ast.Module) -> Iterator[tuple[int, str]]:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from statistics import median
 
-from tests.structure.source_tree import benchmark_modules, modules_of_tests, product_modules
+from tests.structure.source_tree import (
+    benchmark_modules,
+    deployment_modules,
+    modules_of_tests,
+    product_modules,
+)
 
 MOST_LINES = 400
 MEDIAN_LINES = 120
@@ -24,7 +29,7 @@ EMPTY_NAMES = {
 
 
 def test_no_module_is_longer_than_a_person_reads_at_once() -> None:
-    every = product_modules() + benchmark_modules() + modules_of_tests()
+    every = product_modules() + deployment_modules() + benchmark_modules() + modules_of_tests()
     too_long = {module.place: module.lines for module in every if module.lines > MOST_LINES}
     assert not too_long, f"over {MOST_LINES} lines: {too_long}"
 
@@ -35,7 +40,7 @@ def test_the_usual_module_is_short() -> None:
 
 
 def test_a_modules_name_says_what_it_holds() -> None:
-    every = product_modules() + benchmark_modules() + modules_of_tests()
+    every = product_modules() + deployment_modules() + benchmark_modules() + modules_of_tests()
     nameless = [
         module.place
         for module in every
@@ -46,6 +51,6 @@ def test_a_modules_name_says_what_it_holds() -> None:
 
 
 def test_every_folder_of_code_is_a_package() -> None:
-    every = product_modules() + benchmark_modules() + modules_of_tests()
+    every = product_modules() + deployment_modules() + benchmark_modules() + modules_of_tests()
     folders = {module.path.parent for module in every}
     assert not [str(folder) for folder in folders if not (folder / "__init__.py").exists()]

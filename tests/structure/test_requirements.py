@@ -8,7 +8,7 @@ import pytest
 
 from tests.structure.source_tree import ROOT
 
-SETS = ["run", "dev", "emulators", "embed"]
+SETS = ["run", "dev", "emulators", "embed", "cdk", "layer-core", "layer-mcp"]
 
 
 def _entries(name: str) -> list[str]:
@@ -38,3 +38,8 @@ def test_what_is_asked_for_is_pinned(name: str) -> None:
 
 def test_tests_run_with_the_very_versions_that_are_served() -> None:
     assert _pins("run").items() <= _pins("dev").items()
+
+
+@pytest.mark.parametrize("name", ["layer-core", "layer-mcp"])
+def test_functions_run_with_the_very_versions_that_are_tested(name: str) -> None:
+    assert _pins(name).items() <= _pins("run").items()

@@ -20,7 +20,9 @@ GRANTED: Mapping[str, frozenset[str]] = {
     "lodestore.format": frozenset(),
     "lodestore.retrieval": frozenset({"numpy", "safetensors", "simsimd", "Stemmer"}),
     "lodestore.services": frozenset({"numpy"}),
-    "lodestore.adapters": frozenset({"boto3", "botocore", "numpy", "onnxruntime", "tokenizers", "urllib3"}),
+    "lodestore.adapters": frozenset(
+        {"boto3", "botocore", "numpy", "onnxruntime", "tokenizers", "urllib3", "jwt"}
+    ),
     "lodestore.bootstrap": frozenset(),
     "mcp_server": frozenset({"mcp", "mcp_types", "anyio", "aws_lambda_powertools"}),
     "indexer": frozenset({"aws_lambda_powertools"}),

@@ -27,7 +27,7 @@ from lodestore.ports.clock import Clock, Entropy
 from lodestore.ports.embedder import Embedder
 from lodestore.ports.meter import Meter
 from lodestore.ports.object_store import ObjectStore
-from lodestore.services.access import Access
+from lodestore.services.access import Access, OutsideIdentity
 from lodestore.services.backfill import Backfill
 from lodestore.services.catalog import INSTRUCTIONS, build_tools
 from lodestore.services.collection import Collection
@@ -39,12 +39,14 @@ from lodestore.services.feedback import Feedback
 from lodestore.services.forget import Forget
 from lodestore.services.forgotten import Forgotten
 from lodestore.services.held import HeldRecords
+from lodestore.services.iam_access import IamAccess, parse_principals
 from lodestore.services.indexing import Indexing
 from lodestore.services.ledger import Ledger
 from lodestore.services.listing import ListMemories
 from lodestore.services.manifests import Manifests
 from lodestore.services.merging import Merging
 from lodestore.services.nearby import Nearby
+from lodestore.services.oauth_access import OAuthAccess
 from lodestore.services.passages import Passages
 from lodestore.services.pending import Pending
 from lodestore.services.pinned import PinnedInstructions
@@ -65,7 +67,7 @@ from lodestore.services.truth import Truth
 from lodestore.services.update import Update
 from lodestore.services.upkeep import Upkeep
 from lodestore.services.winners import Winners
-from lodestore.settings import Settings, parse_settings
+from lodestore.settings import Auth, Settings, parse_settings
 
 _INSTANCE_BYTES = 8
 NO_EMBEDDER = Unavailable("EMBEDDINGS=none")
@@ -151,7 +153,12 @@ def assemble(
         settings=settings,
         toolbox=_toolbox(settings, around, shared, counts),
         access=Access(
-            state, clock=clock, entropy=entropy, auth=settings.auth, default_tenant=settings.tenant
+            state,
+            clock=clock,
+            entropy=entropy,
+            auth=settings.auth,
+            default_tenant=settings.tenant,
+            identity=_identity(settings, clock),
         ),
         counts=counts,
         indexing=index_services.indexing,
@@ -302,18 +309,38 @@ def _stores(settings: Settings, clock: Clock) -> tuple[ObjectStore, ObjectStore]
     # boto3 costs half a second to import, and a folder needs none of it.
     from lodestore.adapters.s3_store import connect
 
-    bucket, _, prefix = place.partition("/")
-    if not bucket:
-        raise SettingsError("STORE=s3:// names no bucket")
-    base = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
+    bucket, base = _bucket("STORE", place)
     encryption = _encryption(settings)
+    state, index = (bucket, f"{base}{STATE_PREFIX}"), (bucket, f"{base}{INDEX_PREFIX}")
+    if settings.index_store:
+        state, index = (bucket, base), _bucket("INDEX_STORE", settings.index_store.partition("://")[2])
+        if state == index:
+            raise SettingsError("INDEX_STORE must name another bucket or prefix than STORE")
     try:
-        return (
-            connect(bucket, f"{base}{STATE_PREFIX}", encryption=encryption),
-            connect(bucket, f"{base}{INDEX_PREFIX}", encryption=encryption),
-        )
+        return connect(*state, encryption=encryption), connect(*index, encryption=encryption)
     except ValueError as error:
         raise SettingsError(f"STORE names a prefix that can't be used: {error}") from None
+
+
+def _bucket(name: str, place: str) -> tuple[str, str]:
+    bucket, _, prefix = place.partition("/")
+    if not bucket:
+        raise SettingsError(f"{name}=s3:// names no bucket")
+    return bucket, f"{prefix.strip('/')}/" if prefix.strip("/") else ""
+
+
+def _identity(settings: Settings, clock: Clock) -> OutsideIdentity | None:
+    if settings.auth is Auth.IAM:
+        return IamAccess(parse_principals(settings.iam_principals))
+    if settings.auth is not Auth.OAUTH:
+        return None
+    # Only this mode checks signatures, and needs the library for it.
+    from lodestore.adapters.jwt_tokens import JwtTokens
+
+    tokens = JwtTokens(settings.oauth_issuer, settings.oauth_audience or None, clock)
+    return OAuthAccess(
+        tokens, tenant_claim=settings.oauth_tenant_claim, client_ids=frozenset(settings.oauth_client_ids)
+    )
 
 
 def _encryption(settings: Settings) -> Literal["AES256"] | tuple[Literal["aws:kms"], str] | None:

@@ -49,6 +49,9 @@ class Settings:
 
     embed_*      what an embedder is told; None: its own default (docs/embedders.md)
     pinned_instructions   the trusted sources of each tenant whose pinned memories go into its instructions
+    index_store  s3://bucket of the index where it has one of its own (a deployment), and `store` names the state's
+    iam_principals  JSON: an IAM principal's ARN to {"tenants": [...], "role": ...}
+    requests_per_second, burst  what one tenant may ask of one process; None: no limit
     encryption   None, "AES256", or "aws:kms" with `kms_key` (S3 server-side encryption of every object written)
     """
 
@@ -56,6 +59,7 @@ class Settings:
     port: int = 8765
     data: str = ".lodestore"
     store: str = ""
+    index_store: str = ""
     tenant: str = "default"
     auth: Auth = Auth.OPEN
     embeddings: Embeddings = Embeddings.LOCAL
@@ -72,6 +76,13 @@ class Settings:
     embed_ask_dim: bool | None = None
     embed_query_prefix: str | None = None
     embed_passage_prefix: str | None = None
+    oauth_issuer: str = ""
+    oauth_audience: str = ""
+    oauth_tenant_claim: str = "tenant"
+    oauth_client_ids: tuple[str, ...] = ()
+    iam_principals: str = ""
+    requests_per_second: float | None = None
+    burst: int = 60
     openai_base_url: str | None = None
     openai_api_key: str | None = field(default=None, repr=False)
 
@@ -91,10 +102,13 @@ def is_tenant(text: str) -> bool:
 
 
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
+# Set by the Lambda runtime and by nothing else.
+ON_LAMBDA = "AWS_LAMBDA_FUNCTION_NAME"
 _KNOWN = (
     "HOST PORT DATA STORE TENANT AUTH EMBEDDINGS SLEEP_EVERY INDEX_EVERY READ_ONLY SECRETS ENCRYPTION KMS_KEY"
     " PINNED_INSTRUCTIONS"
-    " EMBED_MODEL EMBED_DIM EMBED_SPAN_BYTES EMBED_ASK_DIM OPENAI_BASE_URL OPENAI_API_KEY"
+    " INDEX_STORE OAUTH_ISSUER OAUTH_AUDIENCE OAUTH_TENANT_CLAIM OAUTH_CLIENT_IDS IAM_PRINCIPALS"
+    " REQUESTS_PER_SECOND BURST EMBED_MODEL EMBED_DIM EMBED_SPAN_BYTES EMBED_ASK_DIM OPENAI_BASE_URL OPENAI_API_KEY"
 ).split()
 
 
@@ -109,6 +123,7 @@ def parse_settings(variables: Mapping[str, str]) -> Settings:
         port=int(_number("PORT", given.get("PORT", "8765"), 0, 65_535, whole=True)),
         data=given.get("DATA", ".lodestore"),
         store=given.get("STORE", ""),
+        index_store=given.get("INDEX_STORE", ""),
         # An empty TENANT is a choice (no default tenant), unlike an empty value elsewhere.
         tenant=variables.get("TENANT", "default").strip(),
         auth=_choice("AUTH", given.get("AUTH", "open"), Auth),
@@ -127,10 +142,20 @@ def parse_settings(variables: Mapping[str, str]) -> Settings:
         # A prefix such as "query: " ends in a blank that means something.
         embed_query_prefix=variables.get("EMBED_QUERY_PREFIX") or None,
         embed_passage_prefix=variables.get("EMBED_PASSAGE_PREFIX") or None,
+        oauth_issuer=given.get("OAUTH_ISSUER", ""),
+        oauth_audience=given.get("OAUTH_AUDIENCE", ""),
+        oauth_tenant_claim=given.get("OAUTH_TENANT_CLAIM", "tenant"),
+        oauth_client_ids=tuple(given.get("OAUTH_CLIENT_IDS", "").replace(",", " ").split()),
+        iam_principals=given.get("IAM_PRINCIPALS", ""),
+        requests_per_second=_rate(given),
+        burst=int(_number("BURST", given.get("BURST", "60"), 1, 100_000, whole=True)),
         openai_base_url=given.get("OPENAI_BASE_URL"),
         openai_api_key=given.get("OPENAI_API_KEY"),
     )
     _check_together(settings)
+    _check_access(settings)
+    if ON_LAMBDA in variables:
+        _check_deployed(settings)
     _check_conversation(variables.get("CONVERSATION", ""))
     return settings
 
@@ -190,13 +215,56 @@ def _check_together(settings: Settings) -> None:
         raise SettingsError(
             f"AUTH=open lets everyone in, so HOST must be loopback (127.0.0.1), not {settings.host!r}; set AUTH=keys"
         )
-    if settings.auth in (Auth.OAUTH, Auth.IAM):
-        raise SettingsError(f"AUTH={settings.auth} is not in this version; use open (loopback) or keys")
     if not settings.store_url.startswith(("file://", "s3://")):
         raise SettingsError(f"STORE must be file://FOLDER or s3://BUCKET[/PREFIX], not {settings.store!r}")
+    if settings.index_store and not (
+        settings.index_store.startswith("s3://") and settings.store.startswith("s3://")
+    ):
+        raise SettingsError(
+            f"INDEX_STORE must be s3://BUCKET, beside STORE=s3://BUCKET, not {settings.index_store!r}"
+        )
     if settings.encryption not in (None, "AES256", "aws:kms"):
         raise SettingsError(f"ENCRYPTION must be AES256 or aws:kms, not {settings.encryption!r}")
     if (settings.kms_key is not None) is not (settings.encryption == "aws:kms"):
         raise SettingsError("ENCRYPTION=aws:kms and KMS_KEY (the key's id) go together")
     if settings.tenant and not is_tenant(settings.tenant):
         raise SettingsError(f"TENANT must match {TENANT_PATTERN}, not {settings.tenant!r}")
+
+
+def _check_access(settings: Settings) -> None:
+    if settings.auth is Auth.IAM and not settings.iam_principals:
+        raise SettingsError("AUTH=iam needs IAM_PRINCIPALS: which principal may do what")
+    if settings.auth is not Auth.OAUTH:
+        return
+    if not _is_issuer(settings.oauth_issuer):
+        raise SettingsError(
+            "AUTH=oauth needs OAUTH_ISSUER: https://HOST[/PATH] (http:// on loopback only), not"
+            f" {settings.oauth_issuer!r}"
+        )
+    if not settings.oauth_audience and not settings.oauth_client_ids:
+        raise SettingsError(
+            "AUTH=oauth needs OAUTH_AUDIENCE, the endpoint's own address in its tokens (or OAUTH_CLIENT_IDS,"
+            " where the issuer writes no audience)"
+        )
+
+
+def _is_issuer(text: str) -> bool:
+    if not re.fullmatch(r"https?://[^\s?#]+", text):
+        return False
+    host = re.sub(r":\d+$", "", text.partition("://")[2].partition("/")[0]).strip("[]")
+    return text.startswith("https://") or host in LOOPBACK_HOSTS
+
+
+def _check_deployed(settings: Settings) -> None:
+    if settings.auth is Auth.OPEN:
+        raise SettingsError(
+            "AUTH is missing or open: a deployed function lets in holders of a credential only"
+        )
+    if not settings.store.startswith("s3://"):
+        raise SettingsError("STORE is missing: a deployed function keeps memories in s3://BUCKET")
+
+
+def _rate(given: Mapping[str, str]) -> float | None:
+    if "REQUESTS_PER_SECOND" not in given:
+        return None
+    return _number("REQUESTS_PER_SECOND", given["REQUESTS_PER_SECOND"], 0.001, 10_000)

@@ -18,6 +18,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from lodestore.domain.caller import Caller, Grant, Role
 from lodestore.errors import Forbidden, InvalidArgument, SettingsError, Unauthenticated, Unavailable
@@ -52,15 +53,34 @@ class _Remembered:
     at: datetime
 
 
+class OutsideIdentity(Protocol):
+    """Another way to know callers than by our keys: an issuer's tokens, or principals that AWS has checked."""
+
+    def grant(self, credential: str | None, principal: str | None) -> Grant:
+        """What the caller may do. Raises Unauthenticated, Forbidden, Unavailable."""
+        ...
+
+
 class Access:
     """Checks credentials against the state bucket. Thread-safe."""
 
     def __init__(
-        self, state: ObjectStore, *, clock: Clock, entropy: Entropy, auth: Auth, default_tenant: str
+        self,
+        state: ObjectStore,
+        *,
+        clock: Clock,
+        entropy: Entropy,
+        auth: Auth,
+        default_tenant: str,
+        identity: OutsideIdentity | None = None,
     ) -> None:
-        """`default_tenant` serves requests without a tenant in open mode; empty: there is none."""
-        if auth not in (Auth.OPEN, Auth.KEYS):
-            raise SettingsError(f"AUTH={auth} has no way to check a caller in this version; use open or keys")
+        """`default_tenant` serves requests without a tenant in open mode; empty: there is none.
+
+        identity   how callers are known where AUTH is oauth or iam
+        """
+        if (auth in (Auth.OAUTH, Auth.IAM)) is not (identity is not None):
+            raise SettingsError(f"AUTH={auth} has no way to check a caller here")
+        self._identity = identity
         self._state = state
         self._clock = clock
         self._entropy = entropy
@@ -70,10 +90,17 @@ class Access:
         self._granted: dict[bytes, _Remembered] = {}
         self._refused: dict[bytes, _Remembered] = {}
 
-    def grant(self, credential: str | None) -> Grant:
-        """What the key allows; in open mode everything. Raises Unauthenticated, Unavailable."""
+    def grant(self, credential: str | None, principal: str | None = None) -> Grant:
+        """What the key or token allows; in open mode everything.
+
+        principal   the ARN of the caller whose signature AWS has checked; None: there is none
+
+        Raises Unauthenticated, Forbidden, Unavailable.
+        """
         if self._open:
             return Grant(Role.ADMIN, None)
+        if self._identity is not None:
+            return self._identity.grant(credential, principal)
         if credential is None:
             raise _unauthenticated("This server needs a key, and the request has none.")
         # Only what could be one of our keys is worth a storage request.
@@ -101,7 +128,7 @@ class Access:
         tenant = read_tenant(name, value)
         if grant.tenants is not None and tenant not in grant.tenants:
             raise Forbidden(
-                f"This key is not for the tenant that {name} names.",
+                f"These credentials are not for the tenant that {name} names.",
                 field=name,
                 next_step=f"Name a tenant of this key in {name}, or use another key. {FOR_THE_OPERATOR}",
             )

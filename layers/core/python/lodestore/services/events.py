@@ -54,14 +54,17 @@ class EventSource:
     prefix: str = ""
 
 
-def event_source(store_url: str) -> EventSource:
-    """Where events of this store come from: its bucket and the state's place in it; a folder is one, too."""
+def event_source(store_url: str, *, state_alone: bool = False) -> EventSource:
+    """Where events of this store come from: its bucket and the state's place in it; a folder is one, too.
+
+    state_alone   the bucket holds the state only (INDEX_STORE names another), with no folder of its own for it
+    """
     scheme, _, place = store_url.partition("://")
     if scheme != "s3":
         return EventSource(FOLDER_BUCKET)
     bucket, _, prefix = place.partition("/")
-    base = prefix.strip("/")
-    return EventSource(bucket, f"{base}/{STATE_PREFIX}" if base else STATE_PREFIX)
+    base = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
+    return EventSource(bucket, base if state_alone else f"{base}{STATE_PREFIX}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""The deployment as code: one validated settings file per environment in, two stacks out."""

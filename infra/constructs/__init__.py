@@ -1,0 +1,1 @@
+"""Parts that the stacks are made of: one function, its permissions, the alarms."""

@@ -1,0 +1,100 @@
+"""What each function may do: by action and by prefix of a bucket, and nothing else.
+
+Owns: the statements of the three functions. Guarantees: no function writes to `access/`; the indexer writes nothing
+in the state bucket, so that it can't trigger itself; only maintenance deletes old versions.
+Gives up: telling tenants apart. One function serves all of them, and a key decides (lodestore.services.access).
+
+`s3:ListBucket` is on the whole bucket, because without it S3 answers 403 and not 404 for an object that is missing.
+A conditional write needs s3:GetObject on what it replaces beside s3:PutObject.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from aws_cdk import aws_iam as iam
+
+from infra.constructs.findings import accept
+from infra.settings import Environment
+from infra.storage_stack import StorageStack
+
+_READ, _WRITE, _DELETE = "s3:GetObject", "s3:PutObject", "s3:DeleteObject"
+_DERIVED = ("pending/", "index/", "counts/", "proposals/", "undo/", "reports/", "due/")
+_Places = Mapping[str, Mapping[str, tuple[str, ...]]]
+MCP_SERVER: _Places = {
+    "state": {
+        "memories/": (_READ, "s3:GetObjectVersion", _WRITE),
+        "tombstones/": (_READ, _WRITE),
+        "access/": (_READ,),
+    },
+    "index": {
+        "pending/": (_READ, _WRITE, _DELETE),
+        "index/": (_READ,),
+        "counts/": (_READ, _WRITE),
+        "proposals/": (_READ, _WRITE),
+        "undo/": (_READ, _WRITE),
+        "due/": (_READ, _WRITE),
+    },
+}
+INDEXER: _Places = {
+    "state": {"memories/": (_READ,), "tombstones/": (_READ,)},
+    "index": {
+        "pending/": (_READ, _WRITE, _DELETE),
+        "index/": (_READ, _WRITE, _DELETE),
+        "due/": (_READ, _WRITE),
+    },
+}
+MAINTENANCE: _Places = {
+    "state": {
+        "memories/": (_READ, "s3:GetObjectVersion", _WRITE, "s3:DeleteObjectVersion"),
+        "tombstones/": (_READ, "s3:GetObjectVersion", _WRITE, "s3:DeleteObjectVersion"),
+    },
+    "index": dict.fromkeys(_DERIVED, (_READ, _WRITE, _DELETE)),
+}
+_VECTOR_READS = (
+    "s3vectors:QueryVectors",
+    "s3vectors:GetVectors",
+    "s3vectors:ListVectors",
+    "s3vectors:GetIndex",
+)
+_VECTOR_WRITES = ("s3vectors:CreateIndex", "s3vectors:PutVectors", "s3vectors:DeleteVectors")
+_VECTOR_END = ("s3vectors:DeleteIndex", "s3vectors:ListIndexes")
+VECTORS = {
+    "mcp_server": _VECTOR_READS,
+    "indexer": _VECTOR_READS + _VECTOR_WRITES,
+    "maintenance": _VECTOR_READS + _VECTOR_WRITES + _VECTOR_END,
+}
+PREFIXES = {"mcp_server": MCP_SERVER, "indexer": INDEXER, "maintenance": MAINTENANCE}
+# Whose memories are read version by version: for history, and to delete the versions of forgotten ones.
+_READS_VERSIONS = ("mcp_server", "maintenance")
+
+
+_WILDCARD = "Objects below one prefix of one bucket; a caller's tenant decides which."
+
+
+def grant(role: iam.Role, function: str, storage: StorageStack, environment: Environment) -> None:
+    """Add the function's statements to its role."""
+    for place, shared in (("state", storage.shared_state), ("index", storage.shared_index)):
+        listing = ["s3:ListBucket"]
+        if place == "state" and function in _READS_VERSIONS:
+            listing.append("s3:ListBucketVersions")
+        _allow(role, listing, [shared.arn])
+        for prefix, actions in PREFIXES[function][place].items():
+            _allow(role, actions, [f"{shared.arn}/{prefix}*"])
+            accept(role, f"AwsSolutions-IAM5[Resource::{shared.name}/{prefix}*]", _WILDCARD)
+    if storage.shared_vectors is not None:
+        shared = storage.shared_vectors
+        _allow(role, VECTORS[function], [shared.arn, f"{shared.arn}/index/*"])
+        reason = "Each tenant's index in this one vector bucket."
+        accept(role, f"AwsSolutions-IAM5[Resource::{shared.name}/index/*]", reason)
+    if storage.key is not None:
+        _allow(role, ["kms:Decrypt", "kms:GenerateDataKey"], [storage.key.key_arn])
+    if environment.embeddings == "bedrock":
+        model = (
+            f"arn:{storage.partition}:bedrock:{storage.region}::foundation-model/{environment.embed_model}"
+        )
+        _allow(role, ["bedrock:InvokeModel"], [model])
+
+
+def _allow(role: iam.Role, actions: Sequence[str], resources: Sequence[str]) -> None:
+    role.add_to_policy(iam.PolicyStatement(actions=list(actions), resources=list(resources)))

@@ -1,0 +1,132 @@
+"""The settings of one environment: `infra/environments/<name>.toml`, read strictly.
+
+Owns: every key that an environment may set, its default and its bounds. Guarantees: an unknown key, a wrong value
+or a contradiction stops the synth with the file and the key named; nothing is read but that file.
+Gives up: settings of one machine; those are variables of `make run`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+ENVIRONMENTS = ("dev", "test", "prod")
+TENANT = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"
+PRINCIPAL = r"^arn:aws[a-z-]*:(iam|sts)::\d{12}:(role|user|assumed-role|root)(/.+)?$"
+HTTPS = r"^https://[^\s?#]+$"
+
+
+class WrongSettings(Exception):
+    """The settings can't be used; one line that names file, key and fault."""
+
+
+class Auth(StrEnum):
+    """Who may call. Open mode is missing: it is for loopback only."""
+
+    KEYS = "keys"
+    OAUTH = "oauth"
+    IAM = "iam"
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
+
+
+class OAuth(_Strict):
+    """The issuer whose tokens are taken. `client_ids`: Cognito's shape, tokens without an audience."""
+
+    issuer: Annotated[str, Field(pattern=HTTPS)]
+    audience: str = ""
+    tenant_claim: str = "tenant"
+    client_ids: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _bound_to_us(self) -> OAuth:
+        if not self.audience and not self.client_ids:
+            raise ValueError("set audience, or client_ids for an issuer without audiences (Cognito)")
+        return self
+
+
+class Principal(_Strict):
+    """What one IAM principal may do."""
+
+    tenants: Annotated[tuple[Annotated[str, Field(pattern=TENANT)], ...], Field(min_length=1, max_length=256)]
+    role: Literal["reader", "writer", "admin"]
+
+
+class Environment(_Strict):
+    """One environment. Sizes in MB, times as their names say.
+
+    retain       the buckets and queues outlive the stack; False destroys them with it
+    vectors      the S3 Vectors bucket; the emulator has none
+    concurrency  how many MCP requests run at once at most (reserved); None: the account's pool
+    embeddings   local needs the model layer, bedrock the permission to invoke `embed_model`
+    """
+
+    name: Literal["dev", "test", "prod"]
+    architecture: Literal["arm64", "x86_64"] = "arm64"
+    python: Literal["3.11", "3.12", "3.13"] = "3.13"
+    auth: Auth = Auth.KEYS
+    oauth: OAuth | None = None
+    principals: dict[Annotated[str, Field(pattern=PRINCIPAL)], Principal] = {}
+    embeddings: Literal["none", "local", "bedrock"] = "none"
+    embed_model: Annotated[str, Field(pattern=r"^[a-z0-9.:-]{1,128}$")] = "amazon.titan-embed-text-v2:0"
+    retain: bool = False
+    kms: bool = False
+    vectors: bool = True
+    history_days: Annotated[int, Field(ge=2, le=3650)] = 365
+    concurrency: Annotated[int, Field(ge=1, le=1000)] | None = 20
+    requests_per_second: Annotated[float, Field(gt=0, le=10_000)] = 20.0
+    burst: Annotated[int, Field(ge=1, le=100_000)] = 60
+    allowed_origins: tuple[Annotated[str, Field(pattern=r"^https://[^\s/,]+$")], ...] = ()
+    maintenance_minutes: Annotated[int, Field(ge=1, le=1440)] = 60
+    memory_mb: Annotated[int, Field(ge=256, le=10_240)] = 1769
+    log_days: Literal[1, 3, 5, 7, 14, 30, 60, 90, 180, 365] = 30
+    alarms: bool = False
+    alarm_email: Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+$")] | None = None
+
+    @model_validator(mode="after")
+    def _together(self) -> Environment:
+        if (self.auth is Auth.OAUTH) is not (self.oauth is not None):
+            raise ValueError("auth = oauth and the table [oauth] go together")
+        if (self.auth is Auth.IAM) is not bool(self.principals):
+            raise ValueError("auth = iam and the table [principals] go together")
+        if self.alarm_email is not None and not self.alarms:
+            raise ValueError("alarm_email needs alarms = true")
+        return self
+
+    @property
+    def prefix(self) -> str:
+        """What the names of this environment begin with."""
+        return f"lodestore-{self.name}"
+
+
+def load(folder: Path, name: str, *, python: str | None = None) -> Environment:
+    """The environment `name`; `python` takes the place of the file's. Raises WrongSettings."""
+    if name not in ENVIRONMENTS:
+        raise WrongSettings(f"ENV must be one of {' | '.join(ENVIRONMENTS)}, not {name!r}")
+    path = folder / f"{name}.toml"
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise WrongSettings(f"{path.name}: can't be read: {error}") from error
+    if "name" in given:
+        raise WrongSettings(f"{path.name}: name: the file's own name decides it")
+    chosen = {} if python is None else {"python": python}
+    try:
+        return Environment.model_validate({**given, **chosen, "name": name})
+    except ValidationError as error:
+        raise WrongSettings(f"{path.name}: " + "; ".join(_lines(error))) from None
+
+
+def _lines(error: ValidationError) -> list[str]:
+    return [
+        f"{'.'.join(map(str, fault['loc'])) or 'settings'}: "
+        + re.sub(r"^Extra inputs are not permitted$", "unknown key", fault["msg"])
+        for fault in error.errors(include_url=False, include_input=False)
+    ]

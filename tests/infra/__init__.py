@@ -1,0 +1,1 @@
+"""The deployment: its settings, stacks, permissions and layers, as they are synthesised."""

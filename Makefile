@@ -143,6 +143,10 @@ conformance: $(DEV) ## The official MCP conformance suite, both revisions, again
 test-clients: $(DEV) ## Real MCP clients against `make run`: a table of client x step
 	@$(BIN)/python -m pytest tests/clients -rs $(PYTEST_ARGS)
 
+.PHONY: learn-ranking
+learn-ranking: $(DEV) $(EMBED) ## Fit the weights of ranking on LoCoMo, one conversation left out at a time; print, change nothing
+	@exec $(BIN)/python -m benchmarks.quality.learn_ranking
+
 .PHONY: format
 format: $(DEV) ## Format the code and apply the safe fixes
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

@@ -29,24 +29,25 @@ from benchmarks.performance.recall_corpus import read_segments, read_theirs, the
 from benchmarks.performance.synthetic import MODEL, queries, vector_of
 from benchmarks.performance.tenants import CALLER
 from lodestore.retrieval.fusion import Anchors
-from lodestore.services import columns, recall, scoring
+from lodestore.services import columns, recall, scoring, signals
 from lodestore.services.arguments import Arguments
 from lodestore.services.index_view import resolve
 from lodestore.services.query_vectors import ANCHORS
 from lodestore.services.recall import ARGUMENTS, Question, Recall, read_question
-from lodestore.services.scoring import QueryVector, Ranking
+from lodestore.services.scoring import Ranking
+from lodestore.services.signals import QueryVector
 from lodestore.services.tenant_view import TenantView, ViewPart
 from tests.services.world import FakeClock
 
 # What `Recall` calls, and the step that it is.
 CALLS: tuple[tuple[ModuleType, str, str], ...] = (
     *((columns, name, "masks") for name in ("visible", "expired", "superseded", "admitted", "but", "both")),
-    (recall, "query_terms", "query terms"),
-    (scoring, "keyword_scores", "BM25"),
-    (scoring, "vector_scores", "cosines"),
-    (scoring, "fuse", "fusion"),
-    (scoring, "_signals", "signals and score"),
-    (scoring, "score", "signals and score"),
+    (recall, "read_query", "query terms"),
+    (signals, "keyword_scores", "BM25"),
+    (signals, "vector_scores", "cosines"),
+    (signals, "fuse", "fusion"),
+    (signals, "features", "conversation"),
+    (scoring, "score", "score"),
     (scoring, "_order", "order"),
 )
 TRIES = 3

@@ -33,7 +33,7 @@ BATCH = 100
 ONE_THREAD = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), "1"
 )
-STEPS = ("masks", "query terms", "BM25", "cosines", "fusion", "signals and score", "order", "the rest")
+STEPS = ("masks", "query terms", "BM25", "cosines", "fusion", "conversation", "score", "order", "the rest")
 
 
 def measure(sizes: Sequence[int], queries: int) -> Report:

@@ -7,9 +7,8 @@ Gives up: judging.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import groupby
 
 from mcp import Client
 
@@ -27,26 +26,43 @@ class Answered:
 
 
 async def load(endpoint: Endpoint, corpus: Corpus) -> dict[str, str]:
-    """Remember every item. The item's key for each memory id."""
+    """Remember every item: conversations side by side, of each one item after the other, as it is said.
+
+    Items without a conversation have no order, and are stored side by side; what corrects others comes last. The item's
+    key for each memory id.
+    """
     progress = Progress(f"{corpus.name} memories", len(corpus.items))
     ids: dict[str, str] = {}
 
-    for conversation, members in groupby(corpus.items, key=lambda item: item.conversation):
+    async def remember(item: Item, client: Client) -> None:
+        older = {"supersedes": [ids[key] for key in item.supersedes]} if item.supersedes else {}
+        answer = await call(client, "remember", {**item.arguments, **older})
+        ids[item.key] = str(answer["id"])
+        progress.step()
+
+    async def tell(told: tuple[str | None, list[Item]]) -> None:
+        conversation, items = told
         async with endpoint.client(corpus.name, conversation) as client:
-
-            async def remember(item: Item, client: Client = client) -> None:
-                older = {"supersedes": [ids[key] for key in item.supersedes]} if item.supersedes else {}
-                answer = await call(client, "remember", {**item.arguments, **older})
-                ids[item.key] = str(answer["id"])
-                progress.step()
-
-            items = list(members)
-            await together(remember, [item for item in items if not item.supersedes])
-            # One after the other: what one corrects may be a correction itself.
+            if conversation is None:
+                await together(lambda item: remember(item, client), items)
+                return
             for item in items:
-                if item.supersedes:
-                    await remember(item)
+                await remember(item, client)
+
+    await together(tell, _by_conversation(item for item in corpus.items if not item.supersedes))
+    # One after the other: what one corrects may be a correction itself.
+    for item in corpus.items:
+        if item.supersedes:
+            async with endpoint.client(corpus.name, item.conversation) as client:
+                await remember(item, client)
     return {memory_id: key for key, memory_id in ids.items()}
+
+
+def _by_conversation(items: Iterable[Item]) -> list[tuple[str | None, list[Item]]]:
+    grouped: dict[str | None, list[Item]] = {}
+    for item in items:
+        grouped.setdefault(item.conversation, []).append(item)
+    return list(grouped.items())
 
 
 async def ask(

@@ -36,6 +36,37 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Postings:
+    """The counted postings of every form; form f's are at [bounds[f], bounds[f + 1]). Rows are those of all parts."""
+
+    rows: NDArray[np.int64]
+    counts: Array
+    bounds: NDArray[np.int64]
+
+    def kept(self, mask: Mask) -> Postings:
+        """Those that the mask says."""
+        return Postings(
+            self.rows[mask], self.counts[mask], np.concatenate([_ZERO, np.cumsum(mask)])[self.bounds]
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matches:
+    """What the scores were made of, for whoever scores the same words over more than one row.
+
+    terms      for each term of the query the numbers of its forms
+    idf        of each form
+    lengths    terms of each row of all parts; `average` over those that count
+    """
+
+    terms: Sequence[Sequence[int]]
+    postings: Postings
+    idf: Floats
+    lengths: Array
+    average: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class KeywordScores:
     """`every` scores each row of all parts, one part after the other, 0 where nothing matches.
 
@@ -46,26 +77,12 @@ class KeywordScores:
     every: Floats
     starts: Sequence[int]
     ideal: float
+    matches: Matches
 
     @property
     def rows(self) -> tuple[Floats, ...]:
         """The scores part by part."""
         return tuple(self.every[start:end] for start, end in pairwise(self.starts))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Postings:
-    """The counted postings of every form; form f's are at [bounds[f], bounds[f + 1]). Rows are those of all parts."""
-
-    rows: NDArray[np.int64]
-    counts: Array
-    bounds: NDArray[np.int64]
-
-    def kept(self, mask: Mask) -> _Postings:
-        """Those that the mask says."""
-        return _Postings(
-            self.rows[mask], self.counts[mask], np.concatenate([_ZERO, np.cumsum(mask)])[self.bounds]
-        )
 
 
 _ZERO = np.zeros(1, np.int64)
@@ -94,10 +111,11 @@ def keyword_scores(
         statistics.average_length,
         parameters,
     )
-    idf = [bm25.inverse_document_frequency(statistics.documents, n) for n in having.tolist()]
+    idf = np.array([bm25.inverse_document_frequency(statistics.documents, n) for n in having.tolist()])
     terms = [[numbers[form] for form in term.forms] for term in query]
     scores = _sums(terms, postings, np.repeat(idf, having) * saturated, len(counted))
-    return KeywordScores(scores, starts, bm25.ideal(query, statistics))
+    matches = Matches(terms, postings, idf, lengths, statistics.average_length)
+    return KeywordScores(scores, starts, bm25.ideal(query, statistics), matches)
 
 
 def vector_scores(
@@ -108,7 +126,7 @@ def vector_scores(
     return tuple(_part_cosines(asked, part) if part.segment.model == model else None for part in parts)
 
 
-def _postings(parts: Sequence[Part], starts: Sequence[int], hashes: Hashes) -> _Postings:
+def _postings(parts: Sequence[Part], starts: Sequence[int], hashes: Hashes) -> Postings:
     """The postings of these terms, counted or not."""
     found: list[list[tuple[Segment, int, slice]]] = [[] for _ in range(len(hashes))]
     for part, start in zip(parts, starts, strict=False):
@@ -123,7 +141,7 @@ def _postings(parts: Sequence[Part], starts: Sequence[int], hashes: Hashes) -> _
     rows = _joined([segment["posting_row"][span] for segment, _, span in pieces], np.uint32)
     counts = _joined([segment["posting_count"][span] for segment, _, span in pieces], np.uint16)
     bounds = accumulate((sum(span.stop - span.start for *_, span in one) for one in found), initial=0)
-    return _Postings(
+    return Postings(
         rows + np.repeat(np.array([start for _, start, _ in pieces], np.int64), sizes),
         counts,
         np.fromiter(bounds, np.int64),
@@ -141,7 +159,7 @@ def _statistics(counted: Mask, lengths: Array, frequencies: Mapping[str, int]) -
     return CorpusStatistics(documents, length / documents if documents else 0.0, occurring)
 
 
-def _sums(terms: Sequence[Sequence[int]], postings: _Postings, weights: Floats, rows: int) -> Floats:
+def _sums(terms: Sequence[Sequence[int]], postings: Postings, weights: Floats, rows: int) -> Floats:
     """For each row the sum over terms of the weight of the term's best form."""
     scores = np.zeros(rows)
     best: Floats | None = None

@@ -18,12 +18,13 @@ from lodestore.domain.memory import Memory, MemoryType
 from lodestore.domain.text import shorten_to_characters
 from lodestore.domain.token_estimate import estimate_tokens
 from lodestore.ports.clock import Clock
+from lodestore.retrieval.query_reading import read_query
 from lodestore.retrieval.segment import TYPES
-from lodestore.retrieval.tokenizer import query_terms
 from lodestore.services import columns
 from lodestore.services.arguments import Arguments
 from lodestore.services.query_vectors import QueryVectors
 from lodestore.services.scoring import rank
+from lodestore.services.session_orders import SessionOrders
 from lodestore.services.shown import NOTICE
 from lodestore.services.tenant_view import TenantView, TenantViews
 from lodestore.services.winners import Winners
@@ -46,6 +47,7 @@ class Context:
         self._winners = winners
         self._clock = clock
         self._vectors = vectors
+        self._orders = SessionOrders()
 
     def __call__(self, caller: Caller, given: Mapping[str, object]) -> dict[str, object]:
         """{untrusted, notice, context, token_estimate, ids, omitted}. Raises InvalidArgument, TooLarge, Unavailable."""
@@ -83,7 +85,9 @@ class Context:
         yield from sorted(standing, key=lambda place: _standing(view, place))
         if query is not None:
             asked = self._vectors.of(query)
-            ranking = rank(view, live, admitted, query_terms(query), asked.vector)
+            ranking = rank(
+                view, live, admitted, read_query(query, self._clock.now()), asked.vector, self._orders
+            )
             yield from (ranking.place(at) for at in range(min(_MATCHES, len(ranking))))
         yield from newest[:_RECENT]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from lodestore.ports.embedder import Embedder, EmbeddingFailed
 from lodestore.ports.meter import Meter
 from lodestore.retrieval.fusion import Anchors
-from lodestore.services.scoring import QueryVector
+from lodestore.services.signals import QueryVector
 
 NONE = "none"
 USED = "used"

@@ -20,15 +20,18 @@ from lodestore.domain.filters import Filters
 from lodestore.domain.memory import Memory
 from lodestore.errors import InvalidArgument
 from lodestore.ports.clock import Clock
+from lodestore.retrieval.query_reading import read_query
 from lodestore.retrieval.ranking import confidence
-from lodestore.retrieval.tokenizer import index_terms, query_terms
+from lodestore.retrieval.tokenizer import index_terms
 from lodestore.services import columns
 from lodestore.services.arguments import Arguments
 from lodestore.services.counts import Counts
 from lodestore.services.query_vectors import FAILED, QueryVectors
-from lodestore.services.scoring import QueryVector, Ranking, rank
+from lodestore.services.scoring import Ranking, rank
 from lodestore.services.selection import FILTER_ARGUMENTS, read_filters
+from lodestore.services.session_orders import SessionOrders
 from lodestore.services.shown import NOTICE, fit, show_memory, show_moment
+from lodestore.services.signals import QueryVector
 from lodestore.services.tenant_view import TenantView, TenantViews
 from lodestore.services.winners import Winners
 
@@ -87,10 +90,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One memory found: its score, what that is made of, and who superseded it."""
+    """One memory found: its score, how well it answers by itself, what both are made of, and who superseded it."""
 
     memory: Memory
     score: float
+    own: float
     parts: Mapping[str, float]
     superseded_by: tuple[str, ...]
     similar: tuple[str, ...] = ()
@@ -115,6 +119,7 @@ class Recall:
         self._clock = clock
         self._vectors = vectors
         self._workers = workers
+        self._orders = SessionOrders()
 
     def __call__(self, caller: Caller, given: Mapping[str, object]) -> dict[str, object]:
         """The interface's answer. Raises InvalidArgument, TooLarge, Unavailable."""
@@ -151,7 +156,7 @@ class Recall:
         if not question.include_superseded:
             live = columns.but(live, columns.superseded(view, at))
         admitted = columns.both(live, columns.admitted(view, question.filters))
-        return rank(view, live, admitted, query_terms(question.query), vector)
+        return rank(view, live, admitted, read_query(question.query, at or now), vector, self._orders)
 
     def _hits(
         self, caller: Caller, view: TenantView, question: Question, ranking: Ranking, enough: int
@@ -188,7 +193,8 @@ class Recall:
             newer = superseding(view, ranking.place(rank_), memory)
             if memory.superseded_by and not question.include_superseded and question.as_of is None:
                 continue
-            yield Hit(memory, float(ranking.scores[rank_]), ranking.parts(rank_), newer)
+            score, own = float(ranking.scores[rank_]), float(ranking.own[rank_])
+            yield Hit(memory, score, own, ranking.parts(rank_), newer)
 
 
 def read_question(arguments: Arguments) -> Question:
@@ -293,7 +299,7 @@ def _shown(hit: Hit, question: Question, now: datetime) -> dict[str, object]:
     shown = show_memory(memory, now=now, superseded_by=hit.superseded_by)
     shown |= {
         "score": round(hit.score, 4),
-        "confidence": confidence(hit.score),
+        "confidence": confidence(hit.own),
         "similar": list(hit.similar),
         "contradicts": [],
     }

@@ -14,28 +14,17 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from lodestore.domain.memory import HALF_LIFE_DAYS
-from lodestore.retrieval.fusion import Anchors, fuse
-from lodestore.retrieval.query import QueryTerm
-from lodestore.retrieval.ranking import Floats, Signals, score
-from lodestore.retrieval.segment import TYPES, Array
-from lodestore.retrieval.segment_search import Cosines, Part, keyword_scores, vector_scores
-from lodestore.services.columns import Masks, Place, holds_from
+from lodestore.retrieval.query_reading import QueryReading
+from lodestore.retrieval.ranking import Floats, score
+from lodestore.retrieval.segment import Array
+from lodestore.retrieval.segment_search import Part, starts_of
+from lodestore.services.columns import Masks, Place
+from lodestore.services.session_orders import SessionOrders
+from lodestore.services.signals import QueryVector, gather
 from lodestore.services.tenant_view import TenantView
 
 # More than any answer shows; sorting all of a large tenant would cost more than finding them.
 ORDERED_MOST = 1_000
-_DAY_MILLISECONDS = 86_400_000
-_HALF_LIVES = np.array([HALF_LIFE_DAYS[kind] or np.inf for kind in TYPES])
-
-
-@dataclass(frozen=True, slots=True)
-class QueryVector:
-    """The query as a vector of a model."""
-
-    vector: NDArray[np.float32]
-    model: str
-    anchors: Anchors
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,9 +48,13 @@ class _Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
-    """Every admitted row that matches at all: the first ORDERED_MOST are the best, best first; scores in [0, 1]."""
+    """Every admitted row that matches at all: the first ORDERED_MOST are the best, best first; scores in [0, 1].
+
+    own    how well each answers by its own words, in [0, 1]
+    """
 
     scores: Floats
+    own: Floats
     _rows: _Rows
     _order: NDArray[np.intp]
     _parts: Mapping[str, Floats]
@@ -79,59 +72,43 @@ class Ranking:
         return {name: round(float(values[position]), 4) for name, values in self._parts.items()}
 
 
-NOTHING_RANKED = Ranking(np.zeros(0), _Rows(()), np.zeros(0, np.intp), {})
+NOTHING_RANKED = Ranking(np.zeros(0), np.zeros(0), _Rows(()), np.zeros(0, np.intp), {})
 
 
 def rank(
     view: TenantView,
     live: Masks,
     admitted: Masks,
-    terms: tuple[QueryTerm, ...],
+    query: QueryReading,
     vector: QueryVector | None,
+    orders: SessionOrders,
 ) -> Ranking:
-    """The admitted rows by score.
+    """The admitted rows by score. A filter leaves rows out and changes no score.
 
-    live       rows that the caller may see now: term statistics are theirs
+    live       rows that the caller may see now: term statistics and neighbours are theirs
     admitted   those of them that pass the filters
     """
-    if not any(mask.any() for mask in admitted) or (not terms and vector is None):
+    if not any(mask.any() for mask in admitted) or (not query.terms and vector is None):
         return NOTHING_RANKED
     parts = [Part(part.segment, mask) for part, mask in zip(view.parts, live, strict=True)]
-    keywords = keyword_scores(terms, parts)
-    cosines = None if vector is None else _cosines(parts, vector)
-    anchors = Anchors(0, 1) if vector is None else vector.anchors
-    # Exactly the rows whose relevance is above 0. Compared as float64, as `fuse` computes.
-    evidence = keywords.every > 0
-    if cosines is not None:
-        evidence |= cosines > np.float64(anchors.unrelated)
-    matching = np.flatnonzero(evidence & np.concatenate(admitted))
-    if not len(matching):
+    gathered = gather(parts, orders.of(view), query, vector)
+    signals, scored = gathered.signals, score(gathered.signals)
+    chosen = np.flatnonzero((scored.own > 0) & np.concatenate(admitted)[gathered.positions])
+    if not len(chosen):
         return NOTHING_RANKED
-    share = keywords.every[matching] / (keywords.ideal or 1.0)
-    fused = fuse(share, None if cosines is None else cosines[matching].astype(np.float64), anchors)
-    rows = _rows(matching, keywords.starts)
-    signals = _signals(parts, rows, fused.relevance)
-    scores = score(signals)
+    chosen = chosen[np.argsort(gathered.positions[chosen])]
+    rows = _rows(gathered.positions[chosen], starts_of(parts))
+    scores = scored.score[chosen]
     order = _order(parts, rows, scores)
     explained = {
-        "keywords": fused.keyword,
-        "vectors": fused.vector,
-        "relevance": signals.relevance,
+        **scored.parts,
+        "own": scored.own,
+        "relevance": signals.fused.relevance,
         "importance": signals.importance,
         "recency": signals.recency(),
     }
-    return Ranking(scores[order], rows, order, explained)
-
-
-def _cosines(parts: Sequence[Part], vector: QueryVector) -> Cosines:
-    """The cosine of each row, part after part, NaN where it has no vector of the query's model."""
-    found = vector_scores(vector.vector, vector.model, parts)
-    return np.concatenate(
-        [
-            np.full(len(part.segment), np.nan, np.float32) if cosines is None else cosines
-            for part, cosines in zip(parts, found, strict=True)
-        ]
-    )
+    shown = {name: values[chosen] for name, values in explained.items()}
+    return Ranking(scores[order], scored.own[chosen][order], rows, order, shown)
 
 
 def _rows(positions: NDArray[np.intp], starts: Sequence[int]) -> _Rows:
@@ -143,17 +120,6 @@ def _rows(positions: NDArray[np.intp], starts: Sequence[int]) -> _Rows:
             for part, (begin, end) in enumerate(cuts)
             if begin < end
         )
-    )
-
-
-def _signals(parts: Sequence[Part], rows: _Rows, relevance: Floats) -> Signals:
-    since = [holds_from(parts[part].segment, chosen) for part, chosen in rows.of_part]
-    times = np.concatenate(since).astype(np.float64)
-    return Signals(
-        relevance=relevance,
-        importance=rows.of("importance", parts).astype(np.float64),
-        age_days=(times.max() - times) / _DAY_MILLISECONDS,
-        half_life=_HALF_LIVES[rows.of("type", parts)],
     )
 
 

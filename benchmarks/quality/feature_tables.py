@@ -1,0 +1,146 @@
+"""A corpus as tables of ranking features, one for each question, made by the product's own code without a server.
+
+Owns: the way from items to a segment and from questions to features. Guarantees: `gather` and `Signals.features` of the
+product make every number; vectors are kept in build/, so that a second run takes seconds. Gives up: what recall does
+behind the score (near-duplicates, reads); the figures that are reported come from `python -m benchmarks.quality`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.quality.corpus import Corpus, Item
+from lodestore.domain.memory import Memory, MemoryType, Scope
+from lodestore.ports.embedder import Embedder
+from lodestore.retrieval.query_reading import read_query
+from lodestore.retrieval.ranking import Signals
+from lodestore.retrieval.segment import Segment
+from lodestore.retrieval.segment_build import Row, build_segment
+from lodestore.retrieval.segment_search import Part
+from lodestore.retrieval.sessions import session_order
+from lodestore.retrieval.tokenizer import TOKENIZER_VERSION
+from lodestore.services.query_vectors import ANCHORS
+from lodestore.services.rows import terms_of
+from lodestore.services.signals import QueryVector, gather
+
+CACHE = Path(__file__).resolve().parent.parent.parent / "build" / "quality"
+_START = datetime(2026, 1, 1, tzinfo=UTC)
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Features of a corpus's questions that have gold.
+
+    names      of the features
+    values     (questions, features, items)
+    matching   (questions, items): the item's own words answer at all
+    gold       (questions, items)
+    golds      (questions,): how many items are gold, those left out by `focused` included
+    """
+
+    names: tuple[str, ...]
+    values: NDArray[np.float32]
+    matching: NDArray[np.bool_]
+    gold: NDArray[np.bool_]
+    golds: NDArray[np.int64]
+
+
+def table(corpus: Corpus, embedder: Embedder) -> Table:
+    """The corpus as one tenant whose items were stored one after the other."""
+    segment, vectors = _segment(corpus, embedder)
+    keys = [segment.text("id", row) for row in range(len(segment))]
+    parts = [Part(segment, np.ones(len(segment), np.bool_))]
+    order = session_order([segment])
+    signals: list[Signals] = []
+    golds: list[list[bool]] = []
+    for question, vector in zip(corpus.questions, vectors, strict=True):
+        if question.gold:
+            asked = QueryVector(vector, embedder.model, ANCHORS)
+            found = gather(parts, order, read_query(question.text, _START), asked)
+            signals.append(found.signals)
+            golds.append([keys[position] in question.gold for position in found.positions])
+    features = [one.features() for one in signals]
+    return Table(
+        tuple(features[0]),
+        np.stack([np.stack(list(one.values())) for one in features]).astype(np.float32),
+        np.stack([one.fused.relevance > 0 for one in signals]),
+        np.array(golds),
+        np.array(golds).sum(axis=1),
+    )
+
+
+def focused(given: Table, totals: NDArray[np.float32], most: int) -> Table:
+    """The same questions with the `most` items each that `totals`, (questions, items), puts first."""
+    kept = min(most, totals.shape[1])
+    best = np.argpartition(-totals, kept - 1, axis=1)[:, :kept]
+    return Table(
+        given.names,
+        np.take_along_axis(given.values, best[:, None], axis=2),
+        np.take_along_axis(given.matching, best, axis=1),
+        np.take_along_axis(given.gold, best, axis=1),
+        given.golds,
+    )
+
+
+def _segment(corpus: Corpus, embedder: Embedder) -> tuple[Segment, Vectors]:
+    memories = [_memory(item, number) for number, item in enumerate(corpus.items)]
+    passages = [
+        f"{memory.source}: {memory.content}" if memory.source else memory.content for memory in memories
+    ]
+    vectors = _kept(corpus.name, passages, embedder)
+    rows = [
+        Row(memory, '"0"', terms_of(memory), vector[None, :])
+        for memory, vector in zip(memories, vectors, strict=True)
+    ]
+    segment = build_segment(rows, model=embedder.model, dim=embedder.dim, tokenizer=TOKENIZER_VERSION)
+    asked = [question.text for question in corpus.questions]
+    return segment, _kept(f"{corpus.name}-questions", asked, embedder)
+
+
+def _kept(name: str, texts: Sequence[str], embedder: Embedder) -> Vectors:
+    told = blake2b("\0".join([embedder.model, *texts]).encode(), digest_size=8).hexdigest()
+    path = CACHE / f"{name}-{told}.npy"
+    if path.is_file():
+        kept: Vectors = np.load(path, allow_pickle=False)
+        return kept
+    CACHE.mkdir(parents=True, exist_ok=True)
+    vectors = np.asarray(embedder.passages(texts), np.float32)
+    np.save(path, vectors)
+    return vectors
+
+
+def _memory(item: Item, number: int) -> Memory:
+    given, at = item.arguments, _START + timedelta(seconds=number)
+    source, since = given.get("source"), given.get("valid_from")
+    memory = Memory(
+        id=item.key,
+        tenant="learn",
+        scope=Scope.PROJECT,
+        conversation=item.conversation,
+        type=MemoryType(str(given.get("type", MemoryType.FACT))),
+        category=None,
+        content=str(given["content"]),
+        tags=(),
+        importance=0.5,
+        pinned=False,
+        source=None if source is None else str(source),
+        created_at=at,
+        updated_at=at,
+        valid_from=None,
+        expires_at=None,
+        supersedes=(),
+        version=1,
+        revision="0" * 26,
+        recent=(),
+        origin="",
+        idempotency=None,
+    )
+    return memory if since is None else replace(memory, valid_from=datetime.fromisoformat(str(since)))

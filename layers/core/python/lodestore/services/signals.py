@@ -1,0 +1,82 @@
+"""From a view and a query to what is known of each row: the columns as signals.
+
+Owns: which columns become which signal. Guarantees: one value for each row that the caller may see, filtered or not,
+in the order of sessions; nothing of other rows in any of them (P-TENANT). Gives up: weighing; `ranking` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lodestore.domain.memory import HALF_LIFE_DAYS
+from lodestore.retrieval.conversation import COLUMNS, features
+from lodestore.retrieval.fusion import Anchors, fuse
+from lodestore.retrieval.query_reading import QueryReading
+from lodestore.retrieval.ranking import Signals
+from lodestore.retrieval.segment import NO_TIME, TYPES, Array
+from lodestore.retrieval.segment_search import Cosines, Part, keyword_scores, vector_scores
+from lodestore.retrieval.sessions import SessionOrder
+
+_DAY_MILLISECONDS = 86_400_000
+_HALF_LIVES = np.array([HALF_LIFE_DAYS[kind] or np.inf for kind in TYPES])
+
+
+@dataclass(frozen=True, slots=True)
+class QueryVector:
+    """The query as a vector of a model."""
+
+    vector: NDArray[np.float32]
+    model: str
+    anchors: Anchors
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gathered:
+    """Signals of rows; `positions` says where each row is among all rows, one part after the other."""
+
+    signals: Signals
+    positions: NDArray[np.intp]
+
+
+def gather(
+    parts: Sequence[Part], order: SessionOrder, query: QueryReading, vector: QueryVector | None
+) -> Gathered:
+    """The signals of every row that counts. `order` is of all rows of the parts."""
+    counted = np.concatenate([np.zeros(0, np.bool_), *(part.counted for part in parts)])
+    sessions = order.of_counted(counted)
+    chosen = sessions.positions
+    keywords = keyword_scores(query.terms, parts)
+    cosines = None if vector is None else _cosines(parts, vector)[chosen].astype(np.float64)
+    share = keywords.every[chosen] / (keywords.ideal or 1.0)
+    fused = fuse(share, cosines, Anchors(0, 1) if vector is None else vector.anchors)
+    relative = fused.relevance / (fused.relevance.max(initial=0) or 1.0)
+    columns = {name: _column(parts, name)[chosen] for name in (*COLUMNS, "importance", "type")}
+    since = np.where(columns["valid_from"] == NO_TIME, columns["created"], columns["valid_from"])
+    times = since.astype(np.float64)
+    signals = Signals(
+        fused=fused,
+        conversation=features(query, keywords.matches, sessions, sessions.places, columns, relative),
+        importance=columns["importance"].astype(np.float64),
+        age_days=(times.max(initial=-np.inf) - times) / _DAY_MILLISECONDS,
+        half_life=_HALF_LIVES[columns["type"]],
+    )
+    return Gathered(signals, chosen)
+
+
+def _column(parts: Sequence[Part], name: str) -> Array:
+    return np.concatenate([part.segment[name] for part in parts])
+
+
+def _cosines(parts: Sequence[Part], vector: QueryVector) -> Cosines:
+    """The cosine of each row, part after part, NaN where it has no vector of the query's model."""
+    found = vector_scores(vector.vector, vector.model, parts)
+    return np.concatenate(
+        [
+            np.full(len(part.segment), np.nan, np.float32) if cosines is None else cosines
+            for part, cosines in zip(parts, found, strict=True)
+        ]
+    )

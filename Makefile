@@ -63,6 +63,18 @@ key: $(RUN) ## Print a new API key: make key TENANT=acme ROLE=reader|writer|admi
 rebuild: $(RUN) ## Build a tenant's index anew from its memories: make rebuild TENANT=acme [DRY_RUN=1]
 	@exec $(BIN)/lodestore rebuild
 
+.PHONY: sleep
+sleep: $(RUN) $(EMBED) ## Run maintenance now; the report as JSON on stdout (TENANT=acme [DRY_RUN=1] [STEPS="sweep purge"])
+	@exec $(BIN)/lodestore sleep
+
+.PHONY: report
+report: $(RUN) ## Print the newest report of a tenant's maintenance: make report TENANT=acme [FORMAT=json]
+	@exec $(BIN)/lodestore report
+
+.PHONY: erase
+erase: $(RUN) ## Erase a tenant, or with ID=... one memory, for good: make erase TENANT=acme [VERIFY=1 | DRY_RUN=1]
+	@exec $(BIN)/lodestore erase --yes
+
 ##@ Cloud (ENV=dev|test|prod; its settings: infra/environments/)
 
 .PHONY: synth
@@ -113,6 +125,10 @@ bench: $(DEV) ## Requests, bytes, ms and MB beside their bounds, some minutes (Q
 .PHONY: bench-quality
 bench-quality: $(DEV) $(EMBED) ## Recall, hit, nDCG, MRR of each data set through MCP, beside baselines (SETS="locomo ...", minutes)
 	@exec $(BIN)/python -m benchmarks.quality $(SETS) $(QUALITY_ARGS)
+
+.PHONY: bench-sleep
+bench-sleep: $(DEV) ## Requests, bytes, time of a tenant's sleep at 1k, 10k, 100k memories, unchanged and 1 % changed (SIZES="1000 10000")
+	@exec $(BIN)/python -m benchmarks.performance.sleeping $(SIZES)
 
 .PHONY: chaos
 chaos: $(DEV) ## Faults at every request of every step, then random storms by seed (SEEDS=200, SEED=n or STEP="..." alone)

@@ -73,24 +73,30 @@ class Recalled:
         )
 
 
-def measure(memories: int, repeats: int, limit: int = 5) -> Report:
-    """Recalls in a tenant of so many memories, each the best of `repeats`."""
+def measure(memories: int, repeats: int, limit: int = 5, delay: float = DELAY_SECONDS) -> Report:
+    """Recalls in a tenant of so many memories, each the best of `repeats`.
+
+    delay   seconds that every request takes longer; requests that begin later than this after each other, because
+            the machine was busy, look like a chain
+    """
     with TemporaryDirectory() as folder:
         site = Site(Path(folder))
         site.indexed([memories])
         site.stored(0, memories)
         asked = queries(memories, repeats)
-        fresh = [_recall(site, site.process(), "cold: nothing held", query, limit) for query in asked]
+        fresh = [_recall(site, site.process(), "cold: nothing held", query, limit, delay) for query in asked]
         process = site.process()
-        _recall(site, process, "", asked[0], limit)
-        warm = [_recall(site, process, "warm, nothing pending", query, limit) for query in asked]
+        _recall(site, process, "", asked[0], limit, delay)
+        warm = [_recall(site, process, "warm, nothing pending", query, limit, delay) for query in asked]
         tail = []
         for query in asked:
             _write(site, PENDING)
-            tail.append(_recall(site, process, f"warm, {PENDING} new pending", query, limit))
+            tail.append(_recall(site, process, f"warm, {PENDING} new pending", query, limit, delay))
         site.clock.advance(timedelta(seconds=FLUSH_SECONDS))
         _write(site, PENDING)
-        flushed = [_recall(site, process, "the same, once a minute: counts are flushed", asked[0], limit)]
+        flushed = [
+            _recall(site, process, "the same, once a minute: counts are flushed", asked[0], limit, delay)
+        ]
         site.close()
     without_flush = [one for one in warm if not one.flushed]
     # Of the recalls with the most hits, which are the most requests, the fastest.
@@ -111,7 +117,7 @@ def measure(memories: int, repeats: int, limit: int = 5) -> Report:
         "deep",
         "wall ÷ delay",
     )
-    title = f"Recall in a tenant of {number(memories)} memories, {DELAY_SECONDS * 1000:.0f} ms added to every request"
+    title = f"Recall in a tenant of {number(memories)} memories, {delay * 1000:.0f} ms added to every request"
     most = max(len(one.cost.requests) - limit for one in without_flush)
     return Report(
         "Round trips of a recall",
@@ -147,11 +153,11 @@ def depth(spans: list[tuple[float, float]]) -> int:
     return count
 
 
-def _recall(site: Site, process: Lodestore, name: str, query: str, limit: int) -> Recalled:
-    delay = Delay(DELAY_SECONDS)
+def _recall(site: Site, process: Lodestore, name: str, query: str, limit: int, delay: float) -> Recalled:
+    late = Delay(delay)
     site.begin()
     for store in (site.state, site.index):
-        store.inject(delay)
+        store.inject(late)
     begun = time.perf_counter()
     answer = call(process, "recall", query=query, limit=limit, min_score=0)
     wall = time.perf_counter() - begun
@@ -159,7 +165,7 @@ def _recall(site: Site, process: Lodestore, name: str, query: str, limit: int) -
         store.heal()
     count = answer["count"]
     assert isinstance(count, int)
-    return Recalled(name, site.cost(), count, depth(delay.spans), wall / DELAY_SECONDS)
+    return Recalled(name, site.cost(), count, depth(late.spans), wall / delay)
 
 
 def _write(site: Site, count: int) -> None:

@@ -1,4 +1,4 @@
-"""The command `lodestore`: serve, stdio, key, rebuild, limits, demo.
+"""The command `lodestore`: serve, stdio, key, rebuild, sleep, report, erase, limits, demo.
 
 Owns: arguments and the exit code. Guarantees: what is wrong with settings, an address or the store is one
 line on standard error and exit code 1; wrong usage is exit code 2; standard output holds what the command is
@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from local_runner import upkeep_commands
 from lodestore.bootstrap import environment
 from lodestore.domain.caller import Role
 from lodestore.domain.limits import limits_table
@@ -41,6 +42,8 @@ variables:
   EMBEDDINGS local     local | none | bedrock | openai (docs/embedders.md has their variables)
   INDEX_EVERY 1        seconds between runs of the indexer; 0: never
   SLEEP_EVERY 3600     seconds between runs of maintenance; 0: never
+  FORGET_WINDOW 86400  seconds for which a forgotten memory can be restored, then its old versions go
+  PRUNE                JSON list of pruning policies (docs/maintenance.md); none by default
   READ_ONLY 0          1: tools that write answer forbidden
   SECRETS redact       redact | refuse | allow: what happens to a credential in what is stored
   ENCRYPTION           AES256, or aws:kms with KMS_KEY: server-side encryption on S3
@@ -64,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         run: Callable[[argparse.Namespace, Variables], None] = chosen.run
         run(chosen, environment())
-    except (Refused, SettingsError, LodestoreError) as error:
+    except (Refused, upkeep_commands.Refused, SettingsError, LodestoreError) as error:
         sys.exit(_said(str(error)))
     except StoreUnavailable:
         sys.exit(_said("the store does not answer; check STORE and DATA, and what the store itself says"))
@@ -109,6 +112,8 @@ def _parser() -> argparse.ArgumentParser:
         "--dry-run", action="store_true", help="read and count, change nothing (or DRY_RUN=1)"
     )
     rebuild.set_defaults(run=_rebuild)
+
+    upkeep_commands.add_to(commands)
 
     limits = commands.add_parser("limits", help="print the limits as docs/limits.md has them")
     limits.set_defaults(run=_limits)

@@ -27,7 +27,8 @@ from lodestore.ports.object_store import ObjectStore
 from lodestore.services.events import event_source
 from lodestore.settings import Auth, parse_settings
 
-DISPATCH: dict[str, object] = {"task": "dispatch"}
+# A folder has no weekly schedule beside the hourly one, and an unchanged tenant costs two listings.
+DISPATCH: dict[str, object] = {"task": "dispatch", "all": True}
 NO_VECTORS = "none"
 
 

@@ -21,16 +21,19 @@ from aws_lambda_powertools import Logger
 from lodestore.bootstrap import Lodestore, build, environment
 from lodestore.domain.moments import format_moment
 from lodestore.errors import InvalidArgument
+from lodestore.format.reports import report_fields
 from lodestore.services.dispatch import Dispatched
 from lodestore.services.events import key_digest
 from lodestore.services.upkeep import Upkept
+from lodestore.services.upkeep_steps import STEPS
 
 SERVICE = "maintenance"
 DISPATCH = "dispatch"
 ALL = "all"
-STEPS = ("index", "embed", "merge", "collect_garbage", "report")
-STEPS_TO_COME = ("sweep", "expire", "prune", "consolidate", "purge", "fold_counts")
+STEPS_TO_COME = ("consolidate",)
 FAILURES_LOGGED = 20
+# Each is stored as well; an answer of Lambda's is 6 MB at most.
+REPORTS_SHOWN = 20
 
 # Set by the Lambda runtime and by nothing else.
 _ON_LAMBDA = "AWS_LAMBDA_FUNCTION_NAME"
@@ -59,7 +62,9 @@ class Maintenance:
             "steps_not_in_this_version": list(STEPS_TO_COME),
             "complete": dispatched.complete and not dispatched.left and not dispatched.failed,
             "tenants_left": dispatched.left,
+            "tenants_unchanged": dispatched.skipped,
             "tenants": [{"tenant": tenant, **_shown(upkept)} for tenant, upkept in dispatched.done],
+            "reports": [report_fields(report) for report in dispatched.reports[:REPORTS_SHOWN]],
             "failed": [{"tenant": failure.tenant, "error": failure.kind} for failure in dispatched.failed],
         }
 
@@ -68,6 +73,9 @@ class Maintenance:
         counts["tenants_failed"] = len(dispatched.failed)
         for _, upkept in dispatched.done:
             counts.update(_counts(upkept))
+        for report in dispatched.reports:
+            counts["requests"] += sum(report.traffic.requests.values())
+            counts["sleeps_not_complete"] += not report.complete
         failed = [
             {"tenant": key_digest(failure.tenant), "error": failure.kind}
             for failure in dispatched.failed[:FAILURES_LOGGED]

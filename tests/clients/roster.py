@@ -17,6 +17,7 @@ Command = tuple[str, ...]
 NODE_PROGRAM = str(NODE / "bin" / "node")
 TYPESCRIPT_1, TYPESCRIPT_2 = "@modelcontextprotocol/sdk@1.32.2", "@modelcontextprotocol/client@2.4.0"
 MCP_REMOTE = "mcp-remote@0.15.1"
+CLAUDE_CODE, CODEX = "@anthropic-ai/claude-code-linux-x64@2.1.332", "@openai/codex@0.171.0"
 
 
 def _python(program: str, *packages: str) -> Callable[[str, str], Command]:

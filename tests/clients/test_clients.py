@@ -56,7 +56,7 @@ def test_a_real_client_lists_remembers_recovers_from_an_error_and_recalls(
     calls = [message["params"]["name"] for message, _ in messages if message["method"] == "tools/call"]
     done = {
         "list": set(said["tools"]) >= TOOLS,
-        "remember": asyncio.run(_stored(server.url, name)) == ["Standup is at 09:15"],
+        "remember": asyncio.run(stored(server.url, name)) == ["Standup is at 09:15"],
         "error": "limit" in said["error"] and "999" in said["error"],
         "recall": "Standup is at 09:15" in said["recalled"],
         "headers": all(tenant == name for _, tenant in messages) and calls == CALLS,
@@ -75,7 +75,8 @@ def _messages(recorded: RecordedEvents, before: int) -> Iterator[tuple[dict[str,
             yield json.loads(event["body"]), event["headers"].get("x-memory-tenant")
 
 
-async def _stored(url: str, tenant: str) -> list[str]:
+async def stored(url: str, tenant: str) -> list[str]:
+    """What a tenant's memories say."""
     async with http_client(url, X_Memory_Tenant=tenant) as client:
         listed = await call_tool(client, "list_memories")
     return [memory["content"] for memory in listed["memories"]]

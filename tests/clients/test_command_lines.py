@@ -10,11 +10,10 @@ import pytest
 
 from local_runner.child_server import ChildServer, child_server
 from tests.clients.environments import NODE, NotInstallable, node_variables, npm_package
+from tests.clients.roster import CLAUDE_CODE, CODEX
 from tests.system.processes import RECORDED_SERVER, RecordedEvents, variables
 
 COMMAND_SECONDS = 60.0
-CLAUDE_CODE = "@anthropic-ai/claude-code-linux-x64@2.1.332"
-CODEX = "@openai/codex@0.171.0"
 
 
 @pytest.fixture

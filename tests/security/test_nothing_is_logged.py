@@ -14,8 +14,28 @@ from tests.handlers.wire import LOCAL, call, event, modern, modern_headers, requ
 MARK = "mark-7c1e"
 # Everything that logging can be made to say, also by libraries and also as debug.
 PROGRAM = """
-import json, logging, sys
+import json, logging, os, sys
 logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
+if os.environ.get("STORE", "").startswith("s3://"):
+    from email.utils import format_datetime
+    import boto3, moto
+    from lodestore.adapters import s3_store
+    from lodestore.adapters.system_clock import SystemClock
+    moto.mock_aws().start()
+    boto3.client("s3").create_bucket(Bucket="memories")
+    make = s3_store.make_clients
+
+    def date(response_dict, **_):
+        # In process no HTTP server stands before moto, which every server's `Date` comes from.
+        response_dict["headers"].setdefault("date", format_datetime(SystemClock().now(), usegmt=True))
+
+    def made(parallel):
+        clients = make(parallel)
+        for client in clients:
+            client.meta.events.register("before-parse.s3", date)
+        return clients
+
+    s3_store.make_clients = made
 from lodestore.bootstrap import build, environment
 from lodestore.domain.caller import Role
 from mcp_server.handler import handler
@@ -26,6 +46,13 @@ for event in json.load(open(sys.argv[1])):
     answers.append(handler(event, None))
 json.dump({"key": key, "answers": answers}, open(sys.argv[2], "w"))
 """
+LAMBDA = {
+    "AWS_LAMBDA_FUNCTION_NAME": "mcp",
+    "STORE": "s3://memories",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+}
 HEADERS = {
     **LOCAL,
     "x-api-key": "KEY",
@@ -86,9 +113,7 @@ def _events() -> list[dict[str, object]]:
 
 @pytest.mark.case("B27")
 @pytest.mark.promise("P-UNTRUSTED")
-@pytest.mark.parametrize(
-    "variables", [{}, {"AWS_LAMBDA_FUNCTION_NAME": "mcp"}], ids=["one machine", "Lambda"]
-)
+@pytest.mark.parametrize("variables", [{}, LAMBDA], ids=["one machine", "Lambda"])
 def test_no_word_of_a_caller_is_written_anywhere(tmp_path: Path, variables: dict[str, str]) -> None:
     sent, received = tmp_path / "events.json", tmp_path / "answers.json"
     sent.write_text(json.dumps(_events()))

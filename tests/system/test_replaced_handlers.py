@@ -47,7 +47,7 @@ def test_a_request_a_change_and_the_timer_each_reach_the_handler_that_the_table_
     # The runner's own first look, and then the client's messages.
     assert {event["version"] for event in requests} == {"2.0"}
     assert [event["rawPath"] for event in requests[:2]] == ["/health", "/mcp"]
-    assert all(tick == {"task": "dispatch"} for tick in ticks)
+    assert all(tick == {"task": "dispatch", "all": True} for tick in ticks)
     (notice,) = parse_batch(batch, event_source("file://anywhere"))
     assert [(name.tenant, name.id) for name in notice.names] == [("Acme", stored["id"])]
 

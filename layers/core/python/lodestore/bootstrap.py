@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -21,6 +22,7 @@ from lodestore.adapters.folder_store import FolderStore
 from lodestore.adapters.system_clock import SystemClock
 from lodestore.adapters.system_entropy import SystemEntropy
 from lodestore.domain.limits import PARALLEL_READS
+from lodestore.domain.pruning import parse_policies
 from lodestore.errors import SettingsError
 from lodestore.format.keys import INDEX_PREFIX, STATE_PREFIX
 from lodestore.ports.clock import Clock, Entropy
@@ -32,9 +34,13 @@ from lodestore.services.backfill import Backfill
 from lodestore.services.catalog import INSTRUCTIONS, build_tools
 from lodestore.services.collection import Collection
 from lodestore.services.context import Context
+from lodestore.services.counted_store import CountedStore, RequestCounts
 from lodestore.services.counts import Counts
 from lodestore.services.dispatch import Dispatch
 from lodestore.services.due import Due
+from lodestore.services.due_times import DueTimes
+from lodestore.services.erasing import Erasing
+from lodestore.services.erasing_memory import ErasingMemory
 from lodestore.services.feedback import Feedback
 from lodestore.services.forget import Forget
 from lodestore.services.forgotten import Forgotten
@@ -43,6 +49,7 @@ from lodestore.services.iam_access import IamAccess, parse_principals
 from lodestore.services.indexing import Indexing
 from lodestore.services.ledger import Ledger
 from lodestore.services.listing import ListMemories
+from lodestore.services.maintain import Maintain
 from lodestore.services.manifests import Manifests
 from lodestore.services.merging import Merging
 from lodestore.services.nearby import Nearby
@@ -55,8 +62,12 @@ from lodestore.services.reading import Reading
 from lodestore.services.rebuilding import Rebuilding
 from lodestore.services.recall import Recall
 from lodestore.services.remember import Remember
+from lodestore.services.removing import Removing
 from lodestore.services.replacing import Replacing
+from lodestore.services.reports import Reports
+from lodestore.services.restoring import Restoring
 from lodestore.services.segments import Segments
+from lodestore.services.sleeping import Sleeping
 from lodestore.services.stats import Stats
 from lodestore.services.storing import Storing
 from lodestore.services.supersede import Superseding
@@ -66,7 +77,9 @@ from lodestore.services.toolbox import Toolbox
 from lodestore.services.truth import Truth
 from lodestore.services.update import Update
 from lodestore.services.upkeep import Upkeep
+from lodestore.services.upkeep_wiring import wire_upkeep
 from lodestore.services.winners import Winners
+from lodestore.services.wiring import Foundation, IndexServices, Shared
 from lodestore.settings import Auth, Settings, parse_settings
 
 _INSTANCE_BYTES = 8
@@ -88,6 +101,10 @@ class Lodestore:
     upkeep: Upkeep
     backfill: Backfill
     dispatch: Dispatch
+    sleeping: Sleeping
+    reports: Reports
+    erasing: Erasing
+    erasing_memory: ErasingMemory
     embeddings: str
     instructions: str
     pinned: PinnedInstructions
@@ -145,13 +162,19 @@ def assemble(
     """Services over these two stores."""
     workers = ThreadPoolExecutor(PARALLEL_READS, thread_name_prefix="lodestore")
     usable = None if isinstance(embedder, Unavailable) else embedder
-    around = _Around(state, index, clock, entropy, meter, workers, usable)
-    counts = Counts(index, clock, instance=entropy.token(_INSTANCE_BYTES).hex(), workers=workers, meter=meter)
+    requests = RequestCounts()
+    counted = (CountedStore(state, requests), CountedStore(index, requests))
+    window = timedelta(seconds=settings.forget_window)
+    around = Foundation(*counted, clock, entropy, meter, workers, usable, requests, window)
+    counts = Counts(
+        around.index, clock, instance=entropy.token(_INSTANCE_BYTES).hex(), workers=workers, meter=meter
+    )
     shared = _shared(around)
     index_services = _index_services(around, shared)
+    upkeep = wire_upkeep(around, shared, index_services, counts, parse_policies(settings.prune))
     return Lodestore(
         settings=settings,
-        toolbox=_toolbox(settings, around, shared, counts),
+        toolbox=_toolbox(settings, around, shared, counts, upkeep.sleeping),
         access=Access(
             state,
             clock=clock,
@@ -167,7 +190,11 @@ def assemble(
         collection=index_services.collection,
         upkeep=index_services.upkeep,
         backfill=index_services.backfill,
-        dispatch=Dispatch(state, index, index_services.upkeep, shared.due, clock),
+        dispatch=Dispatch(around.state, around.index, upkeep.sleeping, shared.due, clock),
+        sleeping=upkeep.sleeping,
+        reports=upkeep.reports,
+        erasing=Erasing(around.state, around.index, clock, workers=workers),
+        erasing_memory=upkeep.erasing_memory,
         embeddings=_embeddings_shown(embedder),
         instructions=INSTRUCTIONS,
         pinned=PinnedInstructions(
@@ -182,74 +209,35 @@ def assemble(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Around:
-    """What the services stand on."""
-
-    state: ObjectStore
-    index: ObjectStore
-    clock: Clock
-    entropy: Entropy
-    meter: Meter
-    workers: Executor
-    embedder: Embedder | None
-
-    @property
-    def model(self) -> str | None:
-        return None if self.embedder is None else self.embedder.model
-
-
-@dataclass(frozen=True, slots=True)
-class _Shared:
-    """Services that others are made of, with the caches that a process has once."""
-
-    ledger: Ledger
-    held: HeldRecords
-    manifests: Manifests
-    pending: Pending
-    segments: Segments
-    truth: Truth
-    tombstones: Tombstones
-    due: Due
-    views: TenantViews
-    passages: Passages
-
-
-def _shared(a: _Around) -> _Shared:
+def _shared(a: Foundation) -> Shared:
     held, manifests = HeldRecords(), Manifests(a.index, a.meter)
     pending = Pending(a.index, workers=a.workers, meter=a.meter)
     segments = Segments(a.index, clock=a.clock, entropy=a.entropy, workers=a.workers, meter=a.meter)
     truth = Truth(a.state, workers=a.workers, meter=a.meter)
     due = Due(a.index, a.clock, a.meter)
-    return _Shared(
-        Ledger(a.state, a.index, truth, clock=a.clock, entropy=a.entropy, workers=a.workers, meter=a.meter),
+    ledger = Ledger(
+        a.state, a.index, truth, clock=a.clock, entropy=a.entropy, workers=a.workers, meter=a.meter
+    )
+    tombstones = Tombstones(a.state, a.meter)
+    return Shared(
+        ledger,
         held,
         manifests,
         pending,
         segments,
         truth,
-        Tombstones(a.state, a.meter),
+        tombstones,
         due,
+        DueTimes(manifests, segments, due, a.clock, window=a.window),
         TenantViews(
             manifests, segments, pending, truth, held, due, workers=a.workers, meter=a.meter, model=a.model
         ),
         Passages(a.embedder, a.meter),
+        Forgotten(ledger, tombstones, workers=a.workers),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _IndexServices:
-    """What works on the index."""
-
-    indexing: Indexing
-    rebuilding: Rebuilding
-    merging: Merging
-    collection: Collection
-    backfill: Backfill
-    upkeep: Upkeep
-
-
-def _index_services(a: _Around, s: _Shared) -> _IndexServices:
+def _index_services(a: Foundation, s: Shared) -> IndexServices:
     indexing = Indexing(
         s.manifests, s.segments, s.pending, s.truth, clock=a.clock, entropy=a.entropy, model=a.model
     )
@@ -259,7 +247,7 @@ def _index_services(a: _Around, s: _Shared) -> _IndexServices:
         s.segments,
         s.pending,
         s.truth,
-        Forgotten(s.ledger, s.tombstones, workers=a.workers),
+        s.forgotten,
         Replacing(s.manifests, s.segments, clock=a.clock, entropy=a.entropy, model=a.model),
         indexing,
         meter=a.meter,
@@ -267,11 +255,21 @@ def _index_services(a: _Around, s: _Shared) -> _IndexServices:
     )
     collection = Collection(a.index, s.manifests, clock=a.clock, workers=a.workers, meter=a.meter)
     backfill = Backfill(s.views, s.ledger, s.passages, model=a.model)
-    upkeep = Upkeep(indexing, rebuilding, merging, collection, backfill, s.due, clock=a.clock, meter=a.meter)
-    return _IndexServices(indexing, rebuilding, merging, collection, backfill, upkeep)
+    upkeep = Upkeep(
+        indexing,
+        rebuilding,
+        merging,
+        collection,
+        backfill,
+        s.due,
+        s.due_times,
+        clock=a.clock,
+        meter=a.meter,
+    )
+    return IndexServices(indexing, rebuilding, merging, collection, backfill, upkeep)
 
 
-def _toolbox(settings: Settings, a: _Around, s: _Shared, counts: Counts) -> Toolbox:
+def _toolbox(settings: Settings, a: Foundation, s: Shared, counts: Counts, sleeping: Sleeping) -> Toolbox:
     secrets = settings.secrets
     near = Nearby(s.held, s.truth, a.clock, a.meter)
     winners = Winners(s.truth, s.held)
@@ -289,8 +287,12 @@ def _toolbox(settings: Settings, a: _Around, s: _Shared, counts: Counts) -> Tool
             "list_memories": ListMemories(views, winners, a.clock),
             "memory_stats": Stats(views, counts, a.clock, model=a.model),
             "update_memory": Update(s.ledger, superseding, s.passages, near, a.clock, secrets=secrets),
-            "forget": Forget(s.ledger, s.tombstones, a.clock, secrets=secrets),
+            "forget": Forget(Removing(s.ledger, s.tombstones), a.clock, secrets=secrets),
             "memory_feedback": Feedback(reading, counts, secrets=secrets),
+            "restore_memory": Restoring(
+                a.state, s.ledger, superseding, s.tombstones, a.clock, window=a.window
+            ),
+            "maintain": Maintain(sleeping, a.clock),
         }
     )
     return Toolbox(tools, read_only=settings.read_only)

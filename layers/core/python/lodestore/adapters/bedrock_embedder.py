@@ -23,6 +23,7 @@ from botocore.session import get_session
 from lodestore.adapters.bedrock_models import BedrockModel, Purpose
 from lodestore.adapters.embedding_checks import mean_row, most_answer_bytes, unit_rows
 from lodestore.adapters.s3_store_answers import FAILURES, cause_of
+from lodestore.adapters.sdk_logs import keep_content_out
 from lodestore.ports.embedder import EmbeddingFailed, Vectors
 from lodestore.retrieval.spans import Span, byte_units, split
 
@@ -50,6 +51,7 @@ def make_client() -> BedrockClient:
         tcp_keepalive=True,
     )
     try:
+        keep_content_out()
         return cast(BedrockClient, get_session().create_client("bedrock-runtime", config=config))
     except BotoCoreError as failure:
         raise EmbeddingFailed(f"no client: {type(failure).__name__}") from failure

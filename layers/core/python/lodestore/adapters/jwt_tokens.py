@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 import jwt
 import urllib3
 
+from lodestore.adapters.sdk_logs import keep_content_out
 from lodestore.ports.clock import Clock
 from lodestore.ports.tokens import InvalidToken, IssuerUnavailable
 
@@ -39,6 +40,7 @@ class JwtTokens:
         self._issuer = issuer
         self._audience = audience
         self._clock = clock
+        keep_content_out()
         self._http = urllib3.PoolManager(maxsize=2, retries=False, timeout=_TIMEOUT)
         self._lock = threading.Lock()
         self._keys: dict[str, jwt.PyJWK] = {}

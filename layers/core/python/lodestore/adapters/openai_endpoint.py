@@ -17,6 +17,7 @@ from email.utils import parsedate_to_datetime
 
 import urllib3
 
+from lodestore.adapters.sdk_logs import keep_content_out
 from lodestore.ports.clock import Clock, Entropy
 from lodestore.ports.embedder import EmbeddingFailed
 
@@ -51,6 +52,7 @@ class Endpoint:
             self._headers["Authorization"] = f"Bearer {key}"
         self._clock = clock
         self._entropy = entropy
+        keep_content_out()
         self._http = urllib3.PoolManager(
             maxsize=8, retries=False, timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS)
         )

@@ -20,6 +20,8 @@ from botocore.config import Config
 from botocore.session import get_session
 from botocore.utils import parse_timestamp
 
+from lodestore.adapters.sdk_logs import keep_content_out
+
 CONNECT_SECONDS = 2
 READ_SECONDS = 10
 READ_ATTEMPTS = 3
@@ -55,6 +57,7 @@ class S3Client(Protocol):
 
 def make_clients(parallel: int) -> tuple[S3Client, S3Client]:
     """A client for reads and one for writes, each with connections for `parallel` requests at once."""
+    keep_content_out()
     session = get_session()
     session.get_component("response_parser_factory").set_parser_defaults(timestamp_parser=_time_of)
     reads = session.create_client("s3", config=_config(parallel, READ_ATTEMPTS))

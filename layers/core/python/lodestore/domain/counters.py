@@ -49,10 +49,11 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Folded counts, and the last folded sequence of each instance."""
+    """Folded counts, the last folded sequence of each instance, and the newest words of feedback."""
 
     tallies: Tallies = field(default_factory=dict)
     folded: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
 
     def holds(self, instance: str, sequence: int) -> bool:
         """Whether that delta is already folded in."""

@@ -26,7 +26,7 @@ def encode_delta(delta: Delta) -> bytes:
         "instance": delta.instance,
         "sequence": delta.sequence,
         "counts": _tally_fields(delta.tallies),
-        "notes": [{"id": note.memory_id, "useful": note.useful, "note": note.text} for note in delta.notes],
+        "notes": _note_fields(delta.notes),
     }
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -37,15 +37,20 @@ def decode_delta(body: bytes, instance: str, sequence: int) -> Delta:
         fields = _object(body)
         if fields["instance"] != instance or fields["sequence"] != sequence:
             raise ValueError("disagrees with its key")
-        notes = tuple(Note(str(n["id"]), bool(n["useful"]), str(n["note"])) for n in fields.get("notes", []))
-        return Delta(instance, sequence, _tallies(fields["counts"]), notes)
+        return Delta(instance, sequence, _tallies(fields["counts"]), _notes(fields))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InvalidCounts("delta") from error
 
 
 def encode_snapshot(snapshot: Snapshot) -> bytes:
     """Folded counts as compact JSON."""
-    fields = {"schema": SCHEMA, "counts": _tally_fields(snapshot.tallies), "folded": dict(snapshot.folded)}
+    fields: dict[str, object] = {
+        "schema": SCHEMA,
+        "counts": _tally_fields(snapshot.tallies),
+        "folded": dict(snapshot.folded),
+    }
+    if snapshot.notes:
+        fields["notes"] = _note_fields(snapshot.notes)
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -54,7 +59,7 @@ def decode_snapshot(body: bytes) -> Snapshot:
     try:
         fields = _object(body)
         folded = {str(instance): _whole(last) for instance, last in fields["folded"].items()}
-        return Snapshot(_tallies(fields["counts"]), folded)
+        return Snapshot(_tallies(fields["counts"]), folded, _notes(fields))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InvalidCounts("snapshot") from error
 
@@ -64,6 +69,14 @@ def _object(body: bytes) -> dict[str, Any]:
     if not isinstance(fields, dict) or fields.get("schema") != SCHEMA:
         raise ValueError("schema")
     return fields
+
+
+def _note_fields(notes: tuple[Note, ...]) -> list[dict[str, object]]:
+    return [{"id": note.memory_id, "useful": note.useful, "note": note.text} for note in notes]
+
+
+def _notes(fields: Mapping[str, Any]) -> tuple[Note, ...]:
+    return tuple(Note(str(n["id"]), bool(n["useful"]), str(n["note"])) for n in fields.get("notes", []))
 
 
 def _tally_fields(tallies: Tallies) -> dict[str, list[int]]:

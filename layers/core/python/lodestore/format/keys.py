@@ -21,6 +21,10 @@ ACCESS = "access/"
 COUNTS = "counts/"
 INDEX = "index/"
 DUE = "due/"
+REPORTS = "reports/"
+RECEIPTS = "receipts/"
+PROPOSALS = "proposals/"
+UNDO = "undo/"
 # Where both buckets share one (`STORE=s3://…` and a folder), each has its own part of it.
 STATE_PREFIX = "state/"
 INDEX_PREFIX = "index/"
@@ -114,6 +118,63 @@ def segment(tenant: str, name: str) -> str:
 def segments_of(tenant: str) -> str:
     """The prefix of a tenant's segments."""
     return f"{index_of(tenant)}segments/"
+
+
+def report(tenant: str, name: str) -> str:
+    """The key of the report of one sleep; `name` is a ULID, so that a listing is in order of time."""
+    return f"{reports_of(tenant)}{name}{_SUFFIX}"
+
+
+def reports_of(tenant: str) -> str:
+    """The prefix of a tenant's reports."""
+    return f"{REPORTS}{tenant}/"
+
+
+def proposals_of(tenant: str) -> str:
+    """The prefix of a tenant's proposals."""
+    return f"{PROPOSALS}{tenant}/"
+
+
+def undo_of(tenant: str) -> str:
+    """The prefix of a tenant's undo records."""
+    return f"{UNDO}{tenant}/"
+
+
+def parse_report(key: str) -> str | None:
+    """The name of the report that a key names; None where it names none."""
+    name = key.rpartition("/")[2].removesuffix(_SUFFIX)
+    parts = key.split("/")
+    named = len(parts) == 3 and is_tenant(parts[1]) and is_revision(name)
+    return name if named and key == report(parts[1], name) else None
+
+
+def counts_of(tenant: str) -> str:
+    """The prefix of a tenant's counts: snapshot and deltas."""
+    return f"{COUNTS}{tenant}/"
+
+
+def parse_delta_tenant(key: str) -> str | None:
+    """Whose delta a key under `counts/` is; None where it is none."""
+    parts = key.split("/")
+    is_delta = len(parts) == 4 and is_tenant(parts[1]) and parse_delta(key) is not None
+    return parts[1] if is_delta and key.startswith(deltas_of(parts[1])) else None
+
+
+def receipt(digest: str) -> str:
+    """The key of what was erased last; `digest` is of the tenant's name, which the receipt does not keep."""
+    return f"{RECEIPTS}{digest}{_SUFFIX}"
+
+
+def slept(tenant: str, digest: str) -> str:
+    """The key that says what a tenant's last whole sleep saw; `digest` is 64 hex digits."""
+    return f"{index_of(tenant)}slept/{digest}"
+
+
+def parse_slept(key: str) -> str | None:
+    """The digest that such a key names; None where it is none."""
+    parts = key.split("/")
+    is_slept = len(parts) == 4 and is_tenant(parts[1]) and key == slept(parts[1], parts[3])
+    return parts[3] if is_slept else None
 
 
 def parse_segment(key: str) -> str | None:

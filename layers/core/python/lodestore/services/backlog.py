@@ -25,6 +25,18 @@ class Backlog:
         return tenants_below(self._index, keys.PENDING)
 
 
+def tenants_with_deltas(index: ObjectStore) -> Iterator[str]:
+    """The tenants that have deltas of counts, each as often as it has some.
+
+    One flat listing: a request per 1,000 snapshots and deltas of all tenants, and none for a tenant of its own.
+    """
+    for page in index.list(keys.COUNTS):
+        for entry in page.entries:
+            tenant = keys.parse_delta_tenant(entry.key)
+            if tenant is not None:
+                yield tenant
+
+
 def tenants_below(store: ObjectStore, prefix: str) -> Iterator[str]:
     """The tenants that have an object below the prefix, in the order of the listing."""
     for page in store.list(prefix, delimiter="/"):

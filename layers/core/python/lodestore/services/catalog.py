@@ -48,10 +48,15 @@ _WORDS: Mapping[str, str] = {
         "answers deleted: false."
     ),
     "memory_feedback": "Says whether a recalled memory was of use. Call after using one, or when it misled.",
+    "restore_memory": "Brings a memory back that was forgotten within FORGET_WINDOW (24 hours unless set).",
+    "maintain": (
+        "Runs maintenance of this tenant now, whole or by step, and gives the report. dry_run lists what would be done."
+    ),
 }
 
 _READERS = frozenset({"recall", "memory_context", "get_memory", "list_memories", "memory_stats"})
-_DESTRUCTIVE = frozenset({"update_memory", "forget"})
+_ADMINS = frozenset({"restore_memory", "maintain"})
+_DESTRUCTIVE = frozenset({"update_memory", "forget", "maintain"})
 _REPEATED_COUNTS = frozenset({"memory_feedback"})
 
 
@@ -67,9 +72,15 @@ def _tool(name: str, run: Run) -> Tool:
         name=name,
         description=_WORDS[name],
         input_schema=SCHEMAS[name],
-        role=Role.READER if name in _READERS else Role.WRITER,
+        role=_role(name),
         read_only=name in _READERS,
         destructive=name in _DESTRUCTIVE,
         idempotent=name not in _REPEATED_COUNTS,
         run=run,
     )
+
+
+def _role(name: str) -> Role:
+    if name in _ADMINS:
+        return Role.ADMIN
+    return Role.READER if name in _READERS else Role.WRITER

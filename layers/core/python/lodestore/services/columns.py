@@ -41,6 +41,11 @@ def visible(view: TenantView, caller: Caller) -> Masks:
     return tuple(_visible(part, np.uint64(own)) for part in view.parts)
 
 
+def memories(view: TenantView) -> Masks:
+    """Rows that stand for a memory, whoever may see it."""
+    return tuple(part.counts & (part.segment["stub"] == 0) for part in view.parts)
+
+
 def expired(view: TenantView, at: datetime) -> Masks:
     """Rows whose own expiry has passed at that time."""
     moment = milliseconds(at)

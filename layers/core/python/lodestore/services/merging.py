@@ -93,8 +93,15 @@ class Merging:
         """
         manifest = usable(self._manifests.load(tenant))
         names = plan_merge(manifest, most_rows)
-        if not names:
-            return None
+        return self._carry_out(tenant, manifest, names) if names else None
+
+    def renew(self, tenant: str, name: str) -> MergeDone | None:
+        """Write one segment anew without its dead rows; None: it is no longer listed, or has none. Raises as `step`."""
+        manifest = usable(self._manifests.load(tenant))
+        has_dead = any(entry.name == name and entry.dead for entry in manifest.segments)
+        return self._carry_out(tenant, manifest, (name,)) if has_dead else None
+
+    def _carry_out(self, tenant: str, manifest: Manifest, names: Sequence[str]) -> MergeDone:
         output = self._merge(tenant, [entry for entry in manifest.segments if entry.name in names])
         for attempt in range(_TRIES):
             done = self._list(tenant, output)

@@ -13,6 +13,7 @@ from lodestore.domain.memory import MemoryType
 from lodestore.services.listing import Sort, Wanted
 from lodestore.services.reading import Level
 from lodestore.services.recall import Mode
+from lodestore.services.upkeep_steps import STEPS
 
 Schema = dict[str, object]
 
@@ -130,5 +131,11 @@ SCHEMAS: Mapping[str, Schema] = {
     "forget": _schema(("id",), id=_text(), reason=_text("At most 500 bytes.")),
     "memory_feedback": _schema(
         ("id", "useful"), id=_text(), useful=_flag(), note=_text("At most 500 bytes.")
+    ),
+    "restore_memory": _schema(("id",), id=_text()),
+    "maintain": _schema(
+        (),
+        steps=_described({"type": "array", "items": {"enum": list(STEPS)}}, "Default all."),
+        dry_run=_flag("Change nothing."),
     ),
 }

@@ -22,6 +22,7 @@ from lodestore.ports.object_store import StoreUnavailable
 from lodestore.services.backfill import Backfill, Backfilled
 from lodestore.services.collection import Collected, Collection
 from lodestore.services.due import Due
+from lodestore.services.due_times import DueTimes
 from lodestore.services.indexing import (
     FLAWS_SHOWN,
     RUN_IDS,
@@ -87,6 +88,7 @@ class Upkeep:
         collection: Collection,
         backfill: Backfill,
         due: Due,
+        due_times: DueTimes,
         *,
         clock: Clock,
         meter: Meter,
@@ -97,6 +99,7 @@ class Upkeep:
         self._collection = collection
         self._backfill = backfill
         self._due = due
+        self._due_times = due_times
         self._clock = clock
         self._meter = meter
 
@@ -109,16 +112,32 @@ class Upkeep:
         return self._merge(tenant, done, SMALL_ROWS, going)
 
     def run(self, tenant: str, *, going: Going = _always) -> Upkept:
-        """All steps. Raises what FAILURES lists; what was done by then stands."""
-        done = self._index(tenant, (), going)
+        """All steps on the index. Raises what FAILURES lists; what was done by then stands."""
+        done = self.embed(tenant, self._index(tenant, (), going), going=going)
+        done = self.merge(tenant, done, going=going)
+        return self.collect(tenant, done) if going() else done
+
+    def index_more(
+        self, tenant: str, done: Upkept, named: Iterable[str] = (), *, going: Going = _always
+    ) -> Upkept:
+        """Index what is named and what has markers, without a merge. Raises what FAILURES lists."""
+        return self._index(tenant, named, going, done)
+
+    def embed(self, tenant: str, done: Upkept, *, going: Going = _always) -> Upkept:
+        """Vectors for what has none, and the index of them. Raises what FAILURES lists."""
         backfilled = self._backfill.run(tenant, going=going)
         if backfilled.filled:
             done = self._index(tenant, (), going, done)
         if backfilled.left:
             self._due.note(tenant, self._clock.now() + _DUE_AFTER)
-        done = replace(self._merge(tenant, done, ROWS_MOST, going), backfilled=backfilled)
-        if not going():
-            return done
+        return replace(done, backfilled=backfilled)
+
+    def merge(self, tenant: str, done: Upkept, *, going: Going = _always) -> Upkept:
+        """Merges of any size. Never raises what FAILURES lists."""
+        return self._merge(tenant, done, ROWS_MOST, going)
+
+    def collect(self, tenant: str, done: Upkept) -> Upkept:
+        """Delete what no manifest lists, and rebuild where a listed segment is gone. Raises what FAILURES lists."""
         collected = self._collection.run(tenant)
         if collected.waiting or collected.left:
             self._due.note(tenant, self._clock.now() + _DUE_AFTER)
@@ -128,6 +147,7 @@ class Upkeep:
         return replace(done, collected=collected)
 
     def _index(self, tenant: str, named: Iterable[str], going: Going, done: Upkept = _NOTHING) -> Upkept:
+        before = done.rows, done.rebuilt
         for number, ids in enumerate(_batches(named)):
             if number and not going():
                 # Never a word about these ids is lost: their event is repeated.
@@ -138,7 +158,16 @@ class Upkeep:
             if not done.left or not going():
                 break
             done = _added(done, *self._index_once(tenant, ()))
+        if before != (done.rows, done.rebuilt):
+            self._note_due(tenant)
         return done
+
+    def _note_due(self, tenant: str) -> None:
+        """What was indexed may expire, or be a stub whose window ends. Never raises: the weekly look serves too."""
+        try:
+            self._due_times.note(tenant)
+        except StoreUnavailable:
+            self._meter.count("due_not_noted")
 
     def _index_once(self, tenant: str, ids: tuple[str, ...]) -> tuple[Indexed | None, Rebuilt | None]:
         """One run; where that can't be, after a rebuild. No run where there is nothing to index at all."""

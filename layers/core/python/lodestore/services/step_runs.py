@@ -1,0 +1,237 @@
+"""The steps as one sleep calls them: each step's service, and its outcome in the words of a report.
+
+Owns: what a step hands on to the next (ids that the sweep found, for the indexer), and the naming of actions.
+Guarantees: a dry run calls no service in a way that writes. Gives up: order and failures; `services/sleeping` has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+
+from lodestore.domain.sleep_report import Action
+from lodestore.services.backfill import Backfill
+from lodestore.services.collection import Collected, Collection
+from lodestore.services.expiring import Expired, Expiring
+from lodestore.services.folding import Folding
+from lodestore.services.index_rows import read_index
+from lodestore.services.indexing import NeedsRebuild
+from lodestore.services.manifests import Manifests
+from lodestore.services.merge_plan import ROWS_MOST, plan_merge
+from lodestore.services.merging import Merging
+from lodestore.services.pending import Pending
+from lodestore.services.pruning import Chosen, Pruned, Pruning
+from lodestore.services.purging import Purged, Purging
+from lodestore.services.segments import Segments
+from lodestore.services.sweeping import Sweeping, Swept
+from lodestore.services.truth import Truth
+from lodestore.services.upkeep import Upkeep, Upkept
+from lodestore.services.upkeep_steps import COLLECT, EMBED, EXPIRE, FOLD, INDEX, MERGE, PRUNE, PURGE, SWEEP
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What a step did. `skipped`: why there was nothing to do it with."""
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    actions: tuple[Action, ...] = ()
+    skipped: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepServices:
+    """The services of the steps."""
+
+    sweeping: Sweeping
+    expiring: Expiring
+    pruning: Pruning
+    upkeep: Upkeep
+    backfill: Backfill
+    merging: Merging
+    collection: Collection
+    purging: Purging
+    folding: Folding
+    manifests: Manifests
+    segments: Segments
+    pending: Pending
+    truth: Truth
+
+
+class StepRuns:
+    """Makes the runs of one sleep."""
+
+    def __init__(self, services: StepServices) -> None:
+        self._services = services
+
+    @property
+    def has_policies(self) -> bool:
+        """Whether anything is pruned."""
+        return self._services.pruning.has_policies
+
+    def begin(
+        self, tenant: str, steps: frozenset[str], *, dry_run: bool, going: Callable[[], bool]
+    ) -> OneSleep:
+        """The steps of one sleep that begins."""
+        return OneSleep(self._services, tenant, steps, dry_run=dry_run, going=going)
+
+
+class OneSleep:
+    """The steps of one sleep; `upkept` is what they did on the index so far, `swept` what the sweep saw."""
+
+    def __init__(
+        self,
+        services: StepServices,
+        tenant: str,
+        steps: frozenset[str],
+        *,
+        dry_run: bool,
+        going: Callable[[], bool],
+    ) -> None:
+        self._do = services
+        self._tenant = tenant
+        self._steps = steps
+        self._dry_run = dry_run
+        self._going = going
+        self.upkept = Upkept()
+        self.swept: Swept | None = None
+        self._runs: Mapping[str, Callable[[], Moved]] = {
+            SWEEP: self._sweep,
+            EXPIRE: self._expire,
+            PRUNE: self._prune,
+            INDEX: self._index,
+            EMBED: self._embed,
+            MERGE: self._merge,
+            COLLECT: self._collect,
+            PURGE: self._purge,
+            FOLD: self._fold,
+        }
+
+    def run(self, step: str) -> Moved:
+        """Run one step. Raises what FAILURES lists."""
+        return self._runs[step]()
+
+    def _sweep(self) -> Moved:
+        try:
+            swept = self._do.sweeping.run(self._tenant, dry_run=self._dry_run)
+        except NeedsRebuild:
+            # A rebuild reads all of the truth and settles what is forgotten: it is a sweep, and more.
+            if not self._dry_run:
+                self.upkept = self._do.upkeep.index_more(self._tenant, self.upkept, going=self._going)
+            return Moved({"rebuilt": 1})
+        self.swept = swept
+        if not self._dry_run and (swept.dirty or swept.noted):
+            self.upkept = self._do.upkeep.index_more(
+                self._tenant, self.upkept, swept.dirty, going=self._going
+            )
+        return Moved(_swept_counts(swept), tuple(_swept_actions(swept)))
+
+    def _expire(self) -> Moved:
+        expired: Expired = self._do.expiring.run(self._tenant, dry_run=self._dry_run, going=self._going)
+        actions = tuple(Action("expire", memory_id, "its expires_at has passed") for memory_id in expired.ids)
+        return Moved({"expired": len(expired.ids), "left": expired.left}, actions)
+
+    def _prune(self) -> Moved:
+        if not self._do.pruning.has_policies:
+            return Moved(skipped="no policy is set")
+        pruned: Pruned = self._do.pruning.run(self._tenant, dry_run=self._dry_run, going=self._going)
+        actions = (*_pruned("forget", pruned.forgotten), *_pruned("could go", pruned.named))
+        counts = {"forgotten": len(pruned.forgotten), "named": len(pruned.named), "left": pruned.left}
+        return Moved(counts, actions)
+
+    def _index(self) -> Moved:
+        if self._dry_run:
+            return Moved({"pending": len(self._do.pending.list(self._tenant).markers)})
+        before = self.upkept
+        self.upkept = self._do.upkeep.index_more(self._tenant, before, going=self._going)
+        names = ("pending", "read", "rows", "killed", "invalid", "markers_deleted", "left")
+        counts = {name: int(getattr(self.upkept, name)) for name in names}
+        return Moved(counts | {"rebuilt": int(self.upkept.rebuilt is not None)})
+
+    def _embed(self) -> Moved:
+        if self._dry_run:
+            missing = self._do.backfill.run(self._tenant, dry_run=True)
+            return Moved({"embedded": 0, "left": missing.left})
+        self.upkept = self._do.upkeep.embed(self._tenant, self.upkept, going=self._going)
+        filled = self.upkept.backfilled
+        return Moved({"embedded": filled.filled, "left": filled.left, "embedder_failed": int(filled.failed)})
+
+    def _merge(self) -> Moved:
+        if self._dry_run:
+            manifest = self._do.manifests.load(self._tenant).manifest
+            return Moved({"merges": int(manifest is not None and bool(plan_merge(manifest, ROWS_MOST)))})
+        self.upkept = self._do.upkeep.merge(self._tenant, self.upkept, going=self._going)
+        return Moved({"merges": self.upkept.merges, "failed": int(self.upkept.merge_failed)})
+
+    def _collect(self) -> Moved:
+        if self._dry_run:
+            return Moved(_collected(self._do.collection.run(self._tenant, dry_run=True)))
+        self.upkept = self._do.upkeep.collect(self._tenant, self.upkept)
+        assert self.upkept.collected is not None
+        return Moved(_collected(self.upkept.collected))
+
+    def _purge(self) -> Moved:
+        purged: Purged = self._do.purging.run(self._tenant, dry_run=self._dry_run, going=self._going)
+        renewed = self._renew()
+        actions = tuple(
+            Action("purge", memory_id, "forgotten, and the window is over") for memory_id in purged.ids
+        )
+        counts = {
+            "versions": purged.versions,
+            "waiting": purged.waiting,
+            "unread": purged.unread,
+            "segments": len(renewed),
+            "left": int(purged.left),
+        }
+        segments = tuple(Action("renew", name, "it holds dead rows of the forgotten") for name in renewed)
+        return Moved(counts, (*actions, *segments))
+
+    def _renew(self) -> tuple[str, ...]:
+        """Write the segments anew in which a forgotten memory's row still lies dead."""
+        try:
+            index = read_index(self._tenant, self._do.manifests, self._do.segments)
+        except NeedsRebuild:
+            return ()
+        stubs = index.stubs()
+        names = tuple(entry.name for entry in index.holding_dead(stubs)) if stubs else ()
+        if not self._dry_run:
+            for name in names:
+                if self._going():
+                    self._do.merging.renew(self._tenant, name)
+        return names
+
+    def _fold(self) -> Moved:
+        try:
+            forgotten = read_index(self._tenant, self._do.manifests, self._do.segments).stubs()
+        except NeedsRebuild:
+            forgotten = {}
+        folded = self._do.folding.run(
+            self._tenant, frozenset(forgotten), self._do.truth, dry_run=self._dry_run
+        )
+        return Moved(asdict(folded))
+
+
+def _swept_counts(swept: Swept) -> dict[str, int]:
+    return {
+        "objects": len(swept.objects),
+        "differing": len(swept.differing),
+        "vanished": len(swept.vanished),
+        "forgotten_again": swept.forgotten_again,
+        "tombstones": swept.copied,
+        "noted": len(swept.noted),
+        "left": swept.left,
+    }
+
+
+def _swept_actions(swept: Swept) -> Iterable[Action]:
+    yield from (Action("index", m, "the object is not as the index shows it") for m in swept.differing)
+    yield from (Action("index", m, "the object is gone") for m in swept.vanished)
+    yield from (Action("note", old, f"superseded by {new}") for old, new in swept.noted)
+
+
+def _pruned(what: str, chosen: Iterable[Chosen]) -> Iterable[Action]:
+    return (Action(what, one.id, f"policy {one.policy.name}") for one in chosen)
+
+
+def _collected(collected: Collected) -> dict[str, int]:
+    names = ("deleted", "deleted_bytes", "left", "waiting", "damaged")
+    return {name: int(getattr(collected, name)) for name in names}

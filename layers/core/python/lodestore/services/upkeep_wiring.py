@@ -1,0 +1,73 @@
+"""Which services a sleep is made of.
+
+Owns: putting them together from those that a process has once. Guarantees: no request is made here.
+Gives up: adapters and settings, which only `bootstrap` knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lodestore.domain.pruning import Policy
+from lodestore.services.counts import Counts
+from lodestore.services.erasing_memory import ErasingMemory
+from lodestore.services.expiring import Expiring
+from lodestore.services.folding import Folding
+from lodestore.services.pruning import Pruning
+from lodestore.services.purging import Purging
+from lodestore.services.removing import Removing
+from lodestore.services.reports import Reports
+from lodestore.services.sleeping import Sleeping
+from lodestore.services.step_runs import StepRuns, StepServices
+from lodestore.services.supersede import Superseding
+from lodestore.services.sweeping import Sweeping
+from lodestore.services.unchanged import Unchanged
+from lodestore.services.wiring import Foundation, IndexServices, Shared
+
+
+@dataclass(frozen=True, slots=True)
+class UpkeepServices:
+    """What sleeps, and what commands use of it."""
+
+    sleeping: Sleeping
+    reports: Reports
+    erasing_memory: ErasingMemory
+
+
+def wire_upkeep(
+    a: Foundation, s: Shared, i: IndexServices, counts: Counts, policies: Sequence[Policy]
+) -> UpkeepServices:
+    """The services of the sleep."""
+    removing = Removing(s.ledger, s.tombstones)
+    purging = Purging(a.state, s.truth, s.tombstones, clock=a.clock, meter=a.meter, window=a.window)
+    steps = StepServices(
+        sweeping=Sweeping(
+            a.state, s.manifests, s.segments, s.truth, s.forgotten, Superseding(s.ledger), meter=a.meter
+        ),
+        expiring=Expiring(s.views, removing, a.clock),
+        pruning=Pruning(s.views, s.truth, counts, removing, a.clock, policies=policies),
+        upkeep=i.upkeep,
+        backfill=i.backfill,
+        merging=i.merging,
+        collection=i.collection,
+        purging=purging,
+        folding=Folding(a.index, workers=a.workers, meter=a.meter),
+        manifests=s.manifests,
+        segments=s.segments,
+        pending=s.pending,
+        truth=s.truth,
+    )
+    reports = Reports(a.index, a.meter)
+    sleeping = Sleeping(
+        StepRuns(steps),
+        s.due_times,
+        reports,
+        a.requests,
+        Unchanged(a.state, a.index, a.meter, model=a.model),
+        clock=a.clock,
+        entropy=a.entropy,
+        meter=a.meter,
+    )
+    erasing = ErasingMemory(a.state, s.truth, removing, purging, sleeping, a.clock)
+    return UpkeepServices(sleeping, reports, erasing)

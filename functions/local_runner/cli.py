@@ -22,7 +22,7 @@ from lodestore.domain.caller import Role
 from lodestore.domain.limits import limits_table
 from lodestore.errors import LodestoreError, SettingsError
 from lodestore.ports.object_store import StoreUnavailable
-from lodestore.settings import TENANT_PATTERN, is_tenant
+from lodestore.settings import DEFAULT_TENANT, TENANT_PATTERN, is_tenant
 
 if TYPE_CHECKING:
     from lodestore.services.rebuilding import Rebuilt
@@ -173,7 +173,7 @@ def _rebuild(chosen: argparse.Namespace, variables: Variables) -> None:
     from lodestore.bootstrap import build
     from lodestore.services.indexing import Contended
 
-    tenant = chosen.tenant or variables.get("TENANT", "")
+    tenant = chosen.tenant or variables.get("TENANT", DEFAULT_TENANT)
     if not is_tenant(tenant):
         raise Refused(
             f"which tenant? make rebuild TENANT=acme; it must match {TENANT_PATTERN}, not {tenant!r}"

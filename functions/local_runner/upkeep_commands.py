@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from lodestore.domain.identity import is_memory_id
 from lodestore.domain.sleep_report import StepReport
 from lodestore.format.reports import InvalidReport, as_markdown, report_fields
-from lodestore.settings import TENANT_PATTERN, is_tenant
+from lodestore.settings import DEFAULT_TENANT, TENANT_PATTERN, is_tenant
 
 if TYPE_CHECKING:
     from lodestore.bootstrap import Lodestore
@@ -58,7 +58,7 @@ def add_to(commands: Any) -> None:
 def _sleep(chosen: argparse.Namespace, variables: Variables) -> None:
     from lodestore.services.maintain import read_steps
 
-    tenant = _tenant(chosen.tenant, variables, "sleep")
+    tenant = _tenant(chosen.tenant, variables, "sleep", unset=DEFAULT_TENANT)
     steps = read_steps(tuple((chosen.steps or variables.get("STEPS", "")).split()))
     lodestore = _built(variables)
     slept = lodestore.sleeping.run(
@@ -71,7 +71,7 @@ def _sleep(chosen: argparse.Namespace, variables: Variables) -> None:
 
 
 def _report(chosen: argparse.Namespace, variables: Variables) -> None:
-    tenant = _tenant(chosen.tenant, variables, "report")
+    tenant = _tenant(chosen.tenant, variables, "report", unset=DEFAULT_TENANT)
     shape = variables.get("FORMAT", "") or "markdown"
     if shape not in ("markdown", "json"):
         raise Refused(f"FORMAT must be one of markdown | json, not {shape!r}")
@@ -160,8 +160,8 @@ def _built(variables: Variables) -> Lodestore:
     return build({**variables, "TENANT": ""})
 
 
-def _tenant(given: str | None, variables: Variables, command: str) -> str:
-    tenant = given or variables.get("TENANT", "")
+def _tenant(given: str | None, variables: Variables, command: str, *, unset: str = "") -> str:
+    tenant = given or variables.get("TENANT", unset)
     if not is_tenant(tenant):
         raise Refused(
             f"which tenant? make {command} TENANT=acme; it must match {TENANT_PATTERN}, not {tenant!r}"

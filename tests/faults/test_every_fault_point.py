@@ -85,6 +85,9 @@ SCENARIOS = [
     Scenario(
         "update-supersedes", "update_memory", _two(lambda one, other: {"id": other, "supersedes": [one]})
     ),
+    Scenario(
+        "withdraw-supersedes", "update_memory", superseding(lambda i: {"id": i, "clear": ["supersedes"]})
+    ),
     Scenario("forget", "forget", _stored(lambda i: {"id": i, "reason": "moved"})),
     Scenario("forget-successor", "forget", superseding(lambda i: {"id": i})),
     Scenario("forget-again", "forget", _gone),

@@ -43,6 +43,9 @@ class SecretPolicy(StrEnum):
     ALLOW = "allow"
 
 
+DEFAULT_TENANT = "default"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """One process's settings. Seconds are whole or fractional; `sleep_every` and `index_every` 0 = never.
@@ -61,7 +64,7 @@ class Settings:
     data: str = ".lodestore"
     store: str = ""
     index_store: str = ""
-    tenant: str = "default"
+    tenant: str = DEFAULT_TENANT
     auth: Auth = Auth.OPEN
     embeddings: Embeddings = Embeddings.LOCAL
     sleep_every: float = 3600.0
@@ -128,7 +131,7 @@ def parse_settings(variables: Mapping[str, str]) -> Settings:
         store=given.get("STORE", ""),
         index_store=given.get("INDEX_STORE", ""),
         # An empty TENANT is a choice (no default tenant), unlike an empty value elsewhere.
-        tenant=variables.get("TENANT", "default").strip(),
+        tenant=variables.get("TENANT", DEFAULT_TENANT).strip(),
         auth=_choice("AUTH", given.get("AUTH", "open"), Auth),
         embeddings=_choice("EMBEDDINGS", given.get("EMBEDDINGS", "local"), Embeddings),
         sleep_every=_number("SLEEP_EVERY", given.get("SLEEP_EVERY", "3600"), 0, 31_536_000),

@@ -66,7 +66,7 @@ class Superseding:
             self.check_cycle(tenant, successor, targets)
         except InvalidArgument:
             version = self._withdraw(tenant, successor, targets)
-            self.unnote(tenant, successor, targets)
+            self.unnote(tenant, successor, targets, stored=True)
         except Unavailable:
             raise _not_settled(successor, "whether they supersede it in turn was not seen") from None
         else:
@@ -84,32 +84,45 @@ class Superseding:
     def note(self, tenant: str, successor: str, targets: tuple[str, ...]) -> None:
         """Write `successor` into each target's `superseded_by`. Raises Unavailable with written True."""
         for target in targets:
-            self._change(tenant, target, successor, superseded=True)
+            if not self._change(tenant, target, successor, superseded=True):
+                raise _not_settled(successor, "the note on the other one is not written yet")
 
-    def unnote(self, tenant: str, successor: str, targets: tuple[str, ...]) -> None:
-        """Take it out again, where an update no longer supersedes them."""
+    def unnote(self, tenant: str, successor: str, targets: tuple[str, ...], *, stored: bool = False) -> None:
+        """Take it out again, where an update no longer supersedes them.
+
+        Before the update's own write: whoever dies in between leaves a memory that is superseded, as it was, without
+        its note, and the update can be repeated. After it, a note would stay that nobody takes back.
+
+        stored   what an error says of the update
+        """
         for target in targets:
-            self._change(tenant, target, successor, superseded=False)
+            if not self._change(tenant, target, successor, superseded=False):
+                raise Unavailable(
+                    "The note on a memory that is to be superseded no longer is not taken back.",
+                    written=stored,
+                    memory_id=successor if stored else None,
+                )
 
-    def _change(self, tenant: str, target: str, successor: str, *, superseded: bool) -> None:
+    def _change(self, tenant: str, target: str, successor: str, *, superseded: bool) -> bool:
+        """Whether the target has, or has not, the note now, or needs none."""
         try:
             current = self._ledger.read(tenant, target)
             for _ in range(_TRIES):
                 if current is None or not isinstance(current.record, Memory):
-                    return
+                    return True
                 if (successor in current.record.superseded_by) is superseded:
                     # Noted before, perhaps by a writer that died before its marker landed.
                     self._ledger.ensure_marked(tenant, target, current.record.revision)
-                    return
+                    return True
                 result = self._ledger.write(
                     tenant, target, current, _noted(current, successor, superseded=superseded)
                 )
                 if not isinstance(result, Displaced):
-                    return
+                    return True
                 current = result.current
         except Unavailable:
             pass
-        raise _not_settled(successor, "the note on the other one is not written yet")
+        return False
 
     def _withdraw(self, tenant: str, successor: str, targets: tuple[str, ...]) -> int | None:
         """Take these out of what `successor` supersedes; its version afterwards, None where it was forgotten."""

@@ -65,8 +65,8 @@ class Update:
         change = self._read(given)
         current = self._visible(caller, change.memory_id, self._ledger.read(caller.tenant, change.memory_id))
         self._check_supersedes(caller, current, change)
-        before, after, changed = self._apply(caller, current, change)
-        self._settle_supersedes(caller, before, after, change)
+        after, changed = self._apply(caller, current, change)
+        self._note_supersedes(caller, after, change)
         if isinstance(after, Standing):
             self._near.hold(after)
         memory = _memory(after)
@@ -96,8 +96,8 @@ class Update:
 
     def _apply(
         self, caller: Caller, current: Standing, change: Change
-    ) -> tuple[Memory, Standing | Overtaken, tuple[str, ...]]:
-        """What the memory was, what it is, and the names that differ."""
+    ) -> tuple[Standing | Overtaken, tuple[str, ...]]:
+        """What the memory is now, and the names that differ."""
         for _ in range(_TRIES):
             memory = _memory(current)
             _check_version(memory, change.expected_version)
@@ -105,12 +105,14 @@ class Update:
             if not changed:
                 # This may be the repeat of an update that landed while its marker did not.
                 self._ledger.ensure_marked(caller.tenant, memory.id, memory.revision)
-                return memory, current, ()
+                return current, ()
             if altered.embedding is None:
                 altered = replace(altered, embedding=self._passages.of(altered.content, altered.source))
+            dropped = tuple(item for item in memory.supersedes if item not in altered.supersedes)
+            self._superseding.unnote(caller.tenant, memory.id, dropped)
             result = self._ledger.write(caller.tenant, memory.id, current, self._draft(altered, memory))
             if not isinstance(result, Displaced):
-                return memory, result, changed
+                return result, changed
             current = self._visible(caller, change.memory_id, result.current)
             self._check_supersedes(caller, current, change)
         raise Unavailable("Too many writers at once on this memory; it was not changed.")
@@ -130,15 +132,11 @@ class Update:
             self._superseding.check(caller, memory.id, memory.scope, added)
             self._superseding.check_cycle(caller.tenant, memory.id, added)
 
-    def _settle_supersedes(
-        self, caller: Caller, before: Memory, after: Standing | Overtaken, change: Change
-    ) -> None:
+    def _note_supersedes(self, caller: Caller, after: Standing | Overtaken, change: Change) -> None:
         now = _memory(after)
         if change.fields.supersedes is not None:
             self._superseding.look_again(caller.tenant, now.id, change.fields.supersedes)
             self._superseding.note(caller.tenant, now.id, now.supersedes)
-        dropped = tuple(item for item in before.supersedes if item not in now.supersedes)
-        self._superseding.unnote(caller.tenant, now.id, dropped)
 
     def _visible(self, caller: Caller, memory_id: str, standing: Standing | None) -> Standing:
         record = standing.record if standing is not None else None

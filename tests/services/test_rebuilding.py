@@ -323,3 +323,22 @@ def test_every_page_of_a_large_tenant_is_rebuilt_in_bounded_segments(
     assert [report.objects for report in seen] == [1_000, 2_000, 2_345]
     assert shown_by_index(world) == truth_of(world)
     assert world.instance().call("memory_stats")["total"] == 2_345
+
+
+@pytest.mark.promise("P-FORGOTTEN")
+@pytest.mark.parametrize("as_new", [False, True])
+def test_the_indexer_rebuilds_without_a_write_to_the_state_and_leaves_what_a_hand_restored_to_the_sweep(
+    world: World, acme: Instance, as_new: bool
+) -> None:
+    memory_id, tombstone = restored(world, acme, as_new=as_new)
+    _deleted(world)
+    world.state.reset()
+    done = world.instance().lodestore.upkeep.index("acme")
+    assert done.rebuilt is not None
+    assert [request for request in world.state.requests if request.writes] == []
+    assert world.instance().hits("badge number") == []
+    assert world.instance().listed(status="all") == []
+    world.instance().lodestore.sleeping.run("acme")
+    stub = record_of(world, keys.memory("acme", memory_id), memory_id)
+    assert isinstance(stub, Stub)
+    assert stub.revision > tombstone.revision

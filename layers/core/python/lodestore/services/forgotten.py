@@ -19,6 +19,7 @@ from lodestore.services.tombstones import Tombstones
 from lodestore.services.truth import Read
 
 _TRIES = 8
+NO_ETAG = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,28 @@ class Forgotten:
 
         dry_run   count, and change nothing
         """
+        restored, lacking = self._compared(tenant, truth, tombstones)
+        if dry_run:
+            return Settled(truth, len(restored), len(lacking))
+        list(self._workers.map(self._tombstones.copy, lacking))
+        # One after the other: each write waits for a worker of its own.
+        stubs = {m: self._forget_again(tenant, truth[m], copy) for m, copy in restored.items()}
+        return Settled({**truth, **stubs}, len(restored), len(lacking))
+
+    def look(self, tenant: str, truth: Mapping[str, Read], tombstones: frozenset[str]) -> Settled:
+        """The same, for who may not write memories: restored ones are given as their tombstones, and left to `settle`.
+
+        Their ETag is "", which no object has, so that the sweep sees a difference and settles them. Raises
+        StoreUnavailable.
+        """
+        restored, _ = self._compared(tenant, truth, tombstones)
+        stubs = {m: Read(copy, NO_ETAG) for m, copy in restored.items()}
+        return Settled({**truth, **stubs}, 0, 0)
+
+    def _compared(
+        self, tenant: str, truth: Mapping[str, Read], tombstones: frozenset[str]
+    ) -> tuple[dict[str, Stub], list[Stub]]:
+        """Tombstones of what was restored, by id, and the stubs that have no copy, or a lower one."""
         wanted = [m for m, read in truth.items() if isinstance(read.record, Stub) or m in tombstones]
         copies = dict(
             zip(wanted, self._workers.map(lambda m: self._tombstones.read(tenant, m), wanted), strict=True)
@@ -60,12 +83,7 @@ class Forgotten:
             if isinstance(record := truth[m].record, Stub)
             and (copy is None or copy.revision < record.revision)
         ]
-        if dry_run:
-            return Settled(truth, len(restored), len(lacking))
-        list(self._workers.map(self._tombstones.copy, lacking))
-        # One after the other: each write waits for a worker of its own.
-        stubs = {m: self._forget_again(tenant, truth[m], copy) for m, copy in restored.items()}
-        return Settled({**truth, **stubs}, len(restored), len(lacking))
+        return restored, lacking
 
     def _forget_again(self, tenant: str, read: Read, copy: Stub) -> Read:
         """The stub in the place of what was read, or whatever newer stands there by now."""

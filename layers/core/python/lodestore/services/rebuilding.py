@@ -84,15 +84,18 @@ class Rebuilding:
         self._meter = meter
         self._model = model
 
-    def run(self, tenant: str, *, dry_run: bool = False, progress: Progress = unseen) -> Rebuilt:
+    def run(
+        self, tenant: str, *, dry_run: bool = False, settle: bool = True, progress: Progress = unseen
+    ) -> Rebuilt:
         """Rebuild the index. Raises StoreUnavailable, Unavailable, Contended; then the old index stands.
 
+        settle     False: write no memory and no tombstone; what was restored is indexed as forgotten
         progress   called after each batch of objects with what was done so far
         """
         begun = self._manifests.load(tenant)
         report = Rebuilt(dry_run=dry_run)
         written: list[Written] = []
-        for truth, report in self._batches(tenant, report):  # noqa: B020 - each batch continues the report
+        for truth, report in self._batches(tenant, report, settle=settle):  # noqa: B020 - each batch continues the report
             if not dry_run:
                 written = [*self._replacing.renewed(tenant, written), *self._build(tenant, truth)]
             progress(report)
@@ -102,13 +105,19 @@ class Rebuilding:
             return report
         return self._replace(tenant, begun, written, report)
 
-    def _batches(self, tenant: str, report: Rebuilt) -> Iterator[tuple[Mapping[str, Read], Rebuilt]]:
+    def _batches(
+        self, tenant: str, report: Rebuilt, *, settle: bool
+    ) -> Iterator[tuple[Mapping[str, Read], Rebuilt]]:
         """The truth, one segment's worth at a time, with the report so far."""
         tombstones = self._forgotten.tombstones(tenant)
         ids = self._truth.ids(tenant)
         while together := list(islice(ids, SEGMENT_ROWS)):
             read = self._truth.read_many(tenant, together)
-            settled = self._forgotten.settle(tenant, read, tombstones, dry_run=report.dry_run)
+            settled = (
+                self._forgotten.settle(tenant, read, tombstones, dry_run=report.dry_run)
+                if settle
+                else self._forgotten.look(tenant, read, tombstones)
+            )
             records = [one.record for one in settled.truth.values()]
             report = replace(
                 report,

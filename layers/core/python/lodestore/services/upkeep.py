@@ -106,9 +106,11 @@ class Upkeep:
     def index(self, tenant: str, named: Iterable[str] = (), *, going: Going = _always) -> Upkept:
         """Index what events named and what has markers, then merge what is small. Raises what FAILURES lists.
 
+        Writes nothing in the state bucket: its events would call whoever runs this, who may not write there.
+
         going   asked between steps whether there is time for another
         """
-        done = self._index(tenant, named, going)
+        done = self._index(tenant, named, going, settle=False)
         return self._merge(tenant, done, SMALL_ROWS, going)
 
     def run(self, tenant: str, *, going: Going = _always) -> Upkept:
@@ -146,18 +148,26 @@ class Upkeep:
             done = replace(done, rebuilt=self._rebuild(tenant))
         return replace(done, collected=collected)
 
-    def _index(self, tenant: str, named: Iterable[str], going: Going, done: Upkept = _NOTHING) -> Upkept:
+    def _index(
+        self,
+        tenant: str,
+        named: Iterable[str],
+        going: Going,
+        done: Upkept = _NOTHING,
+        *,
+        settle: bool = True,
+    ) -> Upkept:
         before = done.rows, done.rebuilt
         for number, ids in enumerate(_batches(named)):
             if number and not going():
                 # Never a word about these ids is lost: their event is repeated.
                 raise Contended
-            indexed, rebuilt = self._index_once(tenant, ids)
+            indexed, rebuilt = self._index_once(tenant, ids, settle=settle)
             done = _added(done, indexed, rebuilt)
         for _ in range(RUNS_MOST):
             if not done.left or not going():
                 break
-            done = _added(done, *self._index_once(tenant, ()))
+            done = _added(done, *self._index_once(tenant, (), settle=settle))
         if before != (done.rows, done.rebuilt):
             self._note_due(tenant)
         return done
@@ -169,16 +179,18 @@ class Upkeep:
         except StoreUnavailable:
             self._meter.count("due_not_noted")
 
-    def _index_once(self, tenant: str, ids: tuple[str, ...]) -> tuple[Indexed | None, Rebuilt | None]:
+    def _index_once(
+        self, tenant: str, ids: tuple[str, ...], *, settle: bool
+    ) -> tuple[Indexed | None, Rebuilt | None]:
         """One run; where that can't be, after a rebuild. No run where there is nothing to index at all."""
         try:
             return self._indexing.run(tenant, ids, begin=False), None
         except NeedsRebuild:
-            rebuilt = self._rebuild(tenant)
+            rebuilt = self._rebuild(tenant, settle=settle)
         return self._indexing.run(tenant, ids, begin=False) if rebuilt.generation else None, rebuilt
 
-    def _rebuild(self, tenant: str) -> Rebuilt:
-        rebuilt = self._rebuilding.run(tenant)
+    def _rebuild(self, tenant: str, *, settle: bool = True) -> Rebuilt:
+        rebuilt = self._rebuilding.run(tenant, settle=settle)
         if rebuilt.retired:
             self._due.note(tenant, self._clock.now() + _DUE_AFTER)
         return rebuilt

@@ -249,6 +249,8 @@ class _Run:
             for tool, given in inspection(who, self._board):
                 operation = self._call(who, tool, given)
                 assert operation is not None
+                degraded = operation.answered.get("freshness", {}).get("degraded", False)
+                self.result.check("P-TRUTH", not degraded, f"{operation} is degraded, and nothing is missing")
                 seen.append((operation, _lasting(operation.answered)))
         return seen
 

@@ -54,8 +54,10 @@ def judge(operations: Iterable[Operation]) -> Verdict:
 
 
 def _visible_after_a_write(case: CaseFile, verdict: Verdict) -> None:
-    """What was there, and was not removed since, is there."""
+    """What was there, and was not removed since, is there, or the answer says that a part of the index was not."""
     for read in case.reads:
+        if read.operation.answered.get("freshness", {}).get("degraded"):
+            continue
         for memory in case.memories_of(read.who):
             if not read.would_show(memory, case) or not case.must_be_there(memory, read.operation):
                 continue

@@ -8,7 +8,18 @@ import pytest
 
 from lodestore.domain.caller import Role
 from lodestore.errors import Forbidden, InvalidArgument
-from lodestore.services import context, feedback, forget, listing, reading, recall, remember, update
+from lodestore.services import (
+    context,
+    feedback,
+    forget,
+    listing,
+    maintain,
+    reading,
+    recall,
+    remember,
+    restoring,
+    update,
+)
 from lodestore.services.catalog import INSTRUCTIONS
 from lodestore.services.tool_schemas import SCHEMAS
 from tests.services.world import World
@@ -23,6 +34,8 @@ ARGUMENTS = {
     "update_memory": update.ARGUMENTS,
     "forget": forget.ARGUMENTS,
     "memory_feedback": feedback.ARGUMENTS,
+    "restore_memory": restoring.ARGUMENTS,
+    "maintain": maintain.ARGUMENTS,
 }
 
 
@@ -34,7 +47,7 @@ def test_each_schema_names_exactly_the_arguments_that_its_tool_accepts() -> None
 
 
 def test_readers_may_read_writers_may_write(world: World) -> None:
-    for role, count in ((Role.READER, 5), (Role.WRITER, 9), (Role.ADMIN, 9)):
+    for role, count in ((Role.READER, 5), (Role.WRITER, 9), (Role.ADMIN, 11)):
         instance = world.instance(role=role)
         assert len(instance.lodestore.toolbox.tools(Role.WRITER)) == 9
         allowed = {tool for tool in ARGUMENTS if not isinstance(instance_error(instance, tool), Forbidden)}
@@ -52,7 +65,7 @@ def instance_error(instance: object, tool: str) -> Exception | None:
 
 def test_a_read_only_server_refuses_every_write(world: World) -> None:
     instance = world.instance(variables={"READ_ONLY": "1"})
-    for tool in ("remember", "update_memory", "forget", "memory_feedback"):
+    for tool in ("remember", "update_memory", "forget", "memory_feedback", "restore_memory", "maintain"):
         error = instance.error(tool, content="x", id="x")
         assert (error["error"], error["written"]) == ("forbidden", False)
     assert instance.call("memory_stats")["total"] == 0

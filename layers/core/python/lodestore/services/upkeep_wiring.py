@@ -17,6 +17,7 @@ from lodestore.services.folding import Folding
 from lodestore.services.proposals import Proposals
 from lodestore.services.pruning import Pruning
 from lodestore.services.purging import Purging
+from lodestore.services.refreshing import Refreshing
 from lodestore.services.removing import Removing
 from lodestore.services.reports import Reports
 from lodestore.services.sleeping import Sleeping
@@ -60,6 +61,7 @@ def wire_upkeep(
         purging=purging,
         proposals=proposals,
         folding=Folding(a.index, workers=a.workers, meter=a.meter),
+        refreshing=Refreshing(s.manifests, s.segments, clock=a.clock, entropy=a.entropy, model=a.model),
         manifests=s.manifests,
         segments=s.segments,
         pending=s.pending,

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from lodestore.domain.use_levels import Levels
+
 
 @dataclass(frozen=True, slots=True)
 class Tally:
@@ -49,11 +51,12 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Folded counts, the last folded sequence of each instance, and the newest words of feedback."""
+    """Folded counts, the last folded sequence of each instance, the newest words of feedback, and levels of use."""
 
     tallies: Tallies = field(default_factory=dict)
     folded: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
+    levels: Levels = field(default_factory=dict)
 
     def holds(self, instance: str, sequence: int) -> bool:
         """Whether that delta is already folded in."""

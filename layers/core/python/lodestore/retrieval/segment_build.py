@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import numpy as np
@@ -41,12 +41,16 @@ _QUESTION_ENDS = ("?", "？", "؟", "՞", "\u037e")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Row:
-    """One record to be indexed. `vectors` is float32 (spans, dim), or None; a stub has no terms and no vectors."""
+    """One record to be indexed. `vectors` is float32 (spans, dim), or None; a stub has no terms and no vectors.
+
+    use   its levels of use in days since 1970 by the names of USE_COLUMNS; empty: never used
+    """
 
     record: Record
     etag: str
     terms: TermCounts | None
     vectors: NDArray[np.float32] | None
+    use: Mapping[str, float] = field(default_factory=dict)
 
 
 def build_segment(rows: Sequence[Row], *, model: str | None, dim: int, tokenizer: int) -> Segment:
@@ -112,6 +116,7 @@ def _memory_values(memory: Memory, row: Row) -> dict[str, float | int]:
         "importance": memory.importance,
         "version": memory.version,
         "length": row.terms.length if row.terms is not None else 0,
+        **row.use,
     }
 
 

@@ -2,7 +2,8 @@
 
 Owns: the snapshot of counts, and every delete of a delta. Guarantees: no clock is compared: an instance's deltas are
 folded in their sequence without a gap, the snapshot names the last one, and is swapped before a delta is deleted, so a
-run that dies anywhere and one beside it count nothing twice or never (P-NO-LOST-UPDATE). Counts and notes of a
+run that dies anywhere and one beside it count nothing twice or never (P-NO-LOST-UPDATE). Levels of use are lifted at
+the time at which the store took the delta, so it matters to none when it is folded. Counts, levels and notes of a
 forgotten memory leave the snapshot. What can't be read stays, and stops the folding of its instance there.
 Gives up: the names of instances that ended; each costs the snapshot some 30 bytes. Notes beyond the newest 20 of a
 memory.
@@ -13,15 +14,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from lodestore.domain import limits
 from lodestore.domain.counters import Delta, Note, Snapshot, added
 from lodestore.domain.memory import Stub
+from lodestore.domain.use_levels import Levels, UseLevels
 from lodestore.format import keys
 from lodestore.format.counts import InvalidCounts, decode_delta, decode_snapshot, encode_snapshot
 from lodestore.ports.meter import Meter
 from lodestore.ports.object_store import Found, ObjectStore, ObjectTooLarge, StoreUnavailable, Unknown, Won
+from lodestore.retrieval.segment_build import milliseconds
 from lodestore.services.truth import Truth
 
 RUN_DELTAS = 5_000
@@ -37,12 +41,14 @@ class Folded:
     deltas      folded into the snapshot; `deleted` objects went, some of them folded by an earlier run
     dropped     forgotten memories whose counts went
     left        deltas that are not folded: too many for a run, behind a gap, or not readable
+    levels      of use, as they stand in the snapshot then
     """
 
     deltas: int = 0
     deleted: int = 0
     dropped: int = 0
     left: int = 0
+    levels: Levels = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,15 @@ class _Name:
     key: str
     instance: str
     sequence: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class _Fresh:
+    """A delta that is not folded yet, and when the store took it, in milliseconds since 1970."""
+
+    delta: Delta
+    at: int
 
 
 class Folding:
@@ -79,18 +94,20 @@ class Folding:
                 return Folded(left=len(listed))
             fresh = self._fresh(listed[:RUN_DELTAS], standing.snapshot)
             # Read after the listing: what was counted since an id was said anew is in no delta of it.
-            named = {*standing.snapshot.tallies, *(m for delta in fresh for m in delta.tallies)} & set(stubs)
+            named = {*standing.snapshot.tallies, *(m for one in fresh for m in one.delta.tallies)} & set(
+                stubs
+            )
             read = truth.read_many(tenant, named)
             forgotten = {m for m, one in read.items() if isinstance(one.record, Stub)}
             following = _following(standing.snapshot, fresh, forgotten)
             over = [name for name in listed if following.holds(name.instance, name.sequence)]
             dropped = len(standing.snapshot.tallies.keys() & set(forgotten))
-            done = Folded(len(fresh), len(over), dropped, len(listed) - len(over))
+            done = Folded(len(fresh), len(over), dropped, len(listed) - len(over), following.levels)
             if dry_run:
                 return done
             if following == standing.snapshot or self._swap(tenant, standing, following):
                 gone = sum(self._workers.map(self._delete, over))
-                return Folded(done.deltas, gone, dropped, done.left + len(over) - gone)
+                return replace(done, deleted=gone, left=done.left + len(over) - gone)
         raise StoreUnavailable("the snapshot of counts moved at every try")
 
     def _listed(self, tenant: str) -> list[_Name]:
@@ -101,7 +118,7 @@ class Folding:
                 if parsed is None:
                     self._meter.count("foreign_object_skipped")
                 else:
-                    names.append(_Name(entry.key, *parsed))
+                    names.append(_Name(entry.key, *parsed, entry.last_modified))
         return names
 
     def _snapshot(self, tenant: str) -> _Standing | None:
@@ -114,7 +131,7 @@ class Folding:
             self._meter.count("counts_quarantined")
             return None
 
-    def _fresh(self, names: Iterable[_Name], snapshot: Snapshot) -> list[Delta]:
+    def _fresh(self, names: Iterable[_Name], snapshot: Snapshot) -> list[_Fresh]:
         """The deltas that follow the snapshot without a gap, instance by instance."""
         by_instance: defaultdict[str, list[_Name]] = defaultdict(list)
         for name in names:
@@ -126,14 +143,14 @@ class Folding:
             for name in _without_gap(own, snapshot.folded.get(instance, 0))
         ]
         read = dict(zip(wanted, self._workers.map(self._delta, wanted), strict=True))
-        fresh: list[Delta] = []
+        fresh: list[_Fresh] = []
         stopped: set[str] = set()
         for name in wanted:
             delta = read[name]
             if delta is None or name.instance in stopped:
                 stopped.add(name.instance)
             else:
-                fresh.append(delta)
+                fresh.append(_Fresh(delta, milliseconds(name.at)))
         return fresh
 
     def _delta(self, name: _Name) -> Delta | None:
@@ -176,9 +193,9 @@ def _without_gap(names: Iterable[_Name], folded: int) -> list[_Name]:
     return following
 
 
-def _following(snapshot: Snapshot, fresh: Iterable[Delta], forgotten: Collection[str]) -> Snapshot:
+def _following(snapshot: Snapshot, fresh: Collection[_Fresh], forgotten: Collection[str]) -> Snapshot:
     folded = dict(snapshot.folded)
-    deltas = tuple(fresh)
+    deltas = tuple(one.delta for one in fresh)
     for delta in deltas:
         folded[delta.instance] = max(delta.sequence, folded.get(delta.instance, 0))
     tallies = added(snapshot.tallies, *(delta.tallies for delta in deltas))
@@ -187,7 +204,19 @@ def _following(snapshot: Snapshot, fresh: Iterable[Delta], forgotten: Collection
         {memory_id: tally for memory_id, tally in tallies.items() if memory_id not in forgotten},
         folded,
         _newest(notes, forgotten),
+        _lifted(snapshot.levels, fresh, forgotten),
     )
+
+
+def _lifted(levels: Levels, fresh: Iterable[_Fresh], forgotten: Collection[str]) -> Levels:
+    lifted = {memory_id: level for memory_id, level in levels.items() if memory_id not in forgotten}
+    for one in fresh:
+        for memory_id, tally in one.delta.tallies.items():
+            if memory_id not in forgotten:
+                lifted[memory_id] = lifted.get(memory_id, UseLevels()).lifted(
+                    one.at, recalls=tally.recalls, useful=tally.useful, not_useful=tally.not_useful
+                )
+    return lifted
 
 
 def _newest(notes: Iterable[Note], forgotten: Collection[str]) -> tuple[Note, ...]:

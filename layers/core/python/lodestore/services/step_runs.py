@@ -7,21 +7,23 @@ Guarantees: a dry run calls no service in a way that writes. Gives up: order and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from lodestore.domain.sleep_report import Action
 from lodestore.services.backfill import Backfill
 from lodestore.services.collection import Collected, Collection
 from lodestore.services.expiring import Expired, Expiring
-from lodestore.services.folding import Folding
+from lodestore.services.folding import Folded, Folding
 from lodestore.services.index_rows import read_index
 from lodestore.services.indexing import NeedsRebuild
 from lodestore.services.manifests import Manifests
 from lodestore.services.merge_plan import ROWS_MOST, plan_merge
 from lodestore.services.merging import Merging
 from lodestore.services.pending import Pending
+from lodestore.services.proposals import Proposals
 from lodestore.services.pruning import Chosen, Pruned, Pruning
 from lodestore.services.purging import Purged, Purging
+from lodestore.services.refreshing import Refreshed, Refreshing
 from lodestore.services.segments import Segments
 from lodestore.services.sweeping import Sweeping, Swept
 from lodestore.services.truth import Truth
@@ -50,7 +52,9 @@ class StepServices:
     merging: Merging
     collection: Collection
     purging: Purging
+    proposals: Proposals
     folding: Folding
+    refreshing: Refreshing
     manifests: Manifests
     segments: Segments
     pending: Pending
@@ -172,14 +176,18 @@ class OneSleep:
     def _purge(self) -> Moved:
         purged: Purged = self._do.purging.run(self._tenant, dry_run=self._dry_run, going=self._going)
         renewed = self._renew()
-        actions = tuple(
-            Action("purge", memory_id, "forgotten, and the window is over") for memory_id in purged.ids
+        settled = self._do.proposals.settle(self._tenant, dry_run=self._dry_run)
+        actions = (
+            *(Action("purge", memory_id, "forgotten, and the window is over") for memory_id in purged.ids),
+            *(Action("lapse", one.id, f"a memory of it is {one.reason}") for one in settled.lapsed),
         )
         counts = {
             "versions": purged.versions,
             "waiting": purged.waiting,
             "unread": purged.unread,
             "segments": len(renewed),
+            "proposals_lapsed": len(settled.lapsed),
+            "proposals_cleared": settled.cleared,
             "left": int(purged.left),
         }
         segments = tuple(Action("renew", name, "it holds dead rows of the forgotten") for name in renewed)
@@ -207,7 +215,18 @@ class OneSleep:
         folded = self._do.folding.run(
             self._tenant, frozenset(forgotten), self._do.truth, dry_run=self._dry_run
         )
-        return Moved(asdict(folded))
+        refreshed = self._refresh(folded)
+        counts = {name: int(getattr(folded, name)) for name in ("deltas", "deleted", "dropped", "left")}
+        return Moved(counts | {"refreshed": refreshed.rows, "refresh_left": refreshed.left})
+
+    def _refresh(self, folded: Folded) -> Refreshed:
+        """Levels of use as the index's columns; where there is no index to add to, a later run finds them again."""
+        try:
+            return self._do.refreshing.run(
+                self._tenant, folded.levels, dry_run=self._dry_run, going=self._going
+            )
+        except NeedsRebuild:
+            return Refreshed()
 
 
 def _swept_counts(swept: Swept) -> dict[str, int]:

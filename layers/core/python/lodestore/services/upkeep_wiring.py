@@ -14,8 +14,10 @@ from lodestore.services.counts import Counts
 from lodestore.services.erasing_memory import ErasingMemory
 from lodestore.services.expiring import Expiring
 from lodestore.services.folding import Folding
+from lodestore.services.proposals import Proposals
 from lodestore.services.pruning import Pruning
 from lodestore.services.purging import Purging
+from lodestore.services.refreshing import Refreshing
 from lodestore.services.removing import Removing
 from lodestore.services.reports import Reports
 from lodestore.services.sleeping import Sleeping
@@ -36,7 +38,12 @@ class UpkeepServices:
 
 
 def wire_upkeep(
-    a: Foundation, s: Shared, i: IndexServices, counts: Counts, policies: Sequence[Policy]
+    a: Foundation,
+    s: Shared,
+    i: IndexServices,
+    counts: Counts,
+    proposals: Proposals,
+    policies: Sequence[Policy],
 ) -> UpkeepServices:
     """The services of the sleep."""
     removing = Removing(s.ledger, s.tombstones)
@@ -52,7 +59,9 @@ def wire_upkeep(
         merging=i.merging,
         collection=i.collection,
         purging=purging,
+        proposals=proposals,
         folding=Folding(a.index, workers=a.workers, meter=a.meter),
+        refreshing=Refreshing(s.manifests, s.segments, clock=a.clock, entropy=a.entropy, model=a.model),
         manifests=s.manifests,
         segments=s.segments,
         pending=s.pending,

@@ -64,6 +64,7 @@ class Environment(_Strict):
 
     retain       the buckets and queues outlive the stack; False destroys them with it
     vectors      the S3 Vectors bucket; the emulator has none
+    vector_index_threshold  tenants with more memories than this use it; vector_text: contents go there, too
     concurrency  how many MCP requests run at once at most (reserved); None: the account's pool
     embeddings   local needs the model layer, bedrock the permission to invoke `embed_model`
     """
@@ -79,6 +80,8 @@ class Environment(_Strict):
     retain: bool = False
     kms: bool = False
     vectors: bool = True
+    vector_index_threshold: Annotated[int, Field(ge=0, le=2_000_000_000)] = 100_000
+    vector_text: bool = False
     history_days: Annotated[int, Field(ge=2, le=3650)] = 365
     concurrency: Annotated[int, Field(ge=1, le=1000)] | None = 20
     requests_per_second: Annotated[float, Field(gt=0, le=10_000)] = 20.0

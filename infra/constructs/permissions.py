@@ -51,18 +51,17 @@ MAINTENANCE: _Places = {
     },
     "index": dict.fromkeys(_DERIVED, (_READ, _WRITE, _DELETE)),
 }
-_VECTOR_READS = (
-    "s3vectors:QueryVectors",
-    "s3vectors:GetVectors",
-    "s3vectors:ListVectors",
+_FILL = (
+    "s3vectors:CreateIndex",
     "s3vectors:GetIndex",
+    "s3vectors:PutVectors",
+    "s3vectors:DeleteVectors",
 )
-_VECTOR_WRITES = ("s3vectors:CreateIndex", "s3vectors:PutVectors", "s3vectors:DeleteVectors")
-_VECTOR_END = ("s3vectors:DeleteIndex", "s3vectors:ListIndexes")
+# A query with a filter or with texts needs GetVectors, too.
 VECTORS = {
-    "mcp_server": _VECTOR_READS,
-    "indexer": _VECTOR_READS + _VECTOR_WRITES,
-    "maintenance": _VECTOR_READS + _VECTOR_WRITES + _VECTOR_END,
+    "mcp_server": ("s3vectors:QueryVectors", "s3vectors:GetVectors"),
+    "indexer": _FILL,
+    "maintenance": (*_FILL, "s3vectors:ListVectors", "s3vectors:DeleteIndex"),
 }
 PREFIXES = {"mcp_server": MCP_SERVER, "indexer": INDEXER, "maintenance": MAINTENANCE}
 # Whose memories are read version by version: for history, and to delete the versions of forgotten ones.

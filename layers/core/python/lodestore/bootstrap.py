@@ -29,6 +29,7 @@ from lodestore.ports.clock import Clock, Entropy
 from lodestore.ports.embedder import Embedder
 from lodestore.ports.meter import Meter
 from lodestore.ports.object_store import ObjectStore
+from lodestore.ports.vector_index import VectorIndex
 from lodestore.services.access import Access, OutsideIdentity
 from lodestore.services.backfill import Backfill
 from lodestore.services.catalog import INSTRUCTIONS, build_tools
@@ -46,6 +47,7 @@ from lodestore.services.forget import Forget
 from lodestore.services.forgotten import Forgotten
 from lodestore.services.held import HeldRecords
 from lodestore.services.iam_access import IamAccess, parse_principals
+from lodestore.services.index_wiring import wire_index
 from lodestore.services.indexing import Indexing
 from lodestore.services.ledger import Ledger
 from lodestore.services.listing import ListMemories
@@ -65,7 +67,6 @@ from lodestore.services.rebuilding import Rebuilding
 from lodestore.services.recall import Recall
 from lodestore.services.remember import Remember
 from lodestore.services.removing import Removing
-from lodestore.services.replacing import Replacing
 from lodestore.services.reports import Reports
 from lodestore.services.restoring import Restoring
 from lodestore.services.segments import Segments
@@ -80,8 +81,9 @@ from lodestore.services.truth import Truth
 from lodestore.services.update import Update
 from lodestore.services.upkeep import Upkeep
 from lodestore.services.upkeep_wiring import wire_upkeep
+from lodestore.services.vector_erasing import VectorErasing
 from lodestore.services.winners import Winners
-from lodestore.services.wiring import Foundation, IndexServices, Shared
+from lodestore.services.wiring import Foundation, IndexServices, Shared, VectorUse
 from lodestore.settings import Auth, Settings, parse_settings
 
 _INSTANCE_BYTES = 8
@@ -146,9 +148,15 @@ def build(variables: Mapping[str, str], *, meter: Meter | None = None) -> Lodest
     clock = SystemClock()
     entropy = SystemEntropy()
     state, index = _stores(settings, clock)
-    embedder = _embedder(settings, clock, entropy)
     return assemble(
-        settings, state, index, clock=clock, entropy=entropy, meter=meter or _Uncounted(), embedder=embedder
+        settings,
+        state,
+        index,
+        clock=clock,
+        entropy=entropy,
+        meter=meter or _Uncounted(),
+        embedder=_embedder(settings, clock, entropy),
+        vectors=_vector_index(settings, clock, entropy),
     )
 
 
@@ -161,24 +169,28 @@ def assemble(
     entropy: Entropy,
     meter: Meter,
     embedder: Embedder | Unavailable = NO_EMBEDDER,
+    vectors: VectorIndex | None = None,
 ) -> Lodestore:
-    """Services over these two stores."""
+    """Services over these two stores, and over this vector engine where there is one."""
     workers = ThreadPoolExecutor(PARALLEL_READS, thread_name_prefix="lodestore")
     usable = None if isinstance(embedder, Unavailable) else embedder
     requests = RequestCounts()
     counted = (CountedStore(state, requests), CountedStore(index, requests))
     window = timedelta(seconds=settings.forget_window)
-    around = Foundation(*counted, clock, entropy, meter, workers, usable, requests, window)
+    engine = None
+    if vectors is not None:
+        engine = VectorUse(vectors, settings.vector_index_threshold, settings.vector_text)
+    around = Foundation(*counted, clock, entropy, meter, workers, usable, requests, window, engine)
     counts = Counts(
         around.index, clock, instance=entropy.token(_INSTANCE_BYTES).hex(), workers=workers, meter=meter
     )
     shared = _shared(around)
-    index_services = _index_services(around, shared)
+    index_services = wire_index(around, shared)
     proposals = proposals_of(around, shared)
     upkeep = wire_upkeep(around, shared, index_services, counts, proposals, parse_policies(settings.prune))
     return Lodestore(
         settings=settings,
-        toolbox=_toolbox(settings, around, shared, counts, proposals, upkeep.sleeping),
+        toolbox=_toolbox(settings, around, shared, counts, proposals, upkeep.sleeping, index_services),
         access=Access(
             state,
             clock=clock,
@@ -197,7 +209,13 @@ def assemble(
         dispatch=Dispatch(around.state, around.index, upkeep.sleeping, shared.due, clock),
         sleeping=upkeep.sleeping,
         reports=upkeep.reports,
-        erasing=Erasing(around.state, around.index, clock, workers=workers),
+        erasing=Erasing(
+            around.state,
+            around.index,
+            VectorErasing(vectors, shared.manifests, model=around.model),
+            clock,
+            workers=workers,
+        ),
         erasing_memory=upkeep.erasing_memory,
         proposals=proposals,
         embeddings=_embeddings_shown(embedder),
@@ -242,40 +260,14 @@ def _shared(a: Foundation) -> Shared:
     )
 
 
-def _index_services(a: Foundation, s: Shared) -> IndexServices:
-    indexing = Indexing(
-        s.manifests, s.segments, s.pending, s.truth, clock=a.clock, entropy=a.entropy, model=a.model
-    )
-    merging = Merging(s.manifests, s.segments, clock=a.clock, entropy=a.entropy, meter=a.meter, model=a.model)
-    rebuilding = Rebuilding(
-        s.manifests,
-        s.segments,
-        s.pending,
-        s.truth,
-        s.forgotten,
-        Replacing(s.manifests, s.segments, clock=a.clock, entropy=a.entropy, model=a.model),
-        indexing,
-        meter=a.meter,
-        model=a.model,
-    )
-    collection = Collection(a.index, s.manifests, clock=a.clock, workers=a.workers, meter=a.meter)
-    backfill = Backfill(s.views, s.ledger, s.passages, model=a.model)
-    upkeep = Upkeep(
-        indexing,
-        rebuilding,
-        merging,
-        collection,
-        backfill,
-        s.due,
-        s.due_times,
-        clock=a.clock,
-        meter=a.meter,
-    )
-    return IndexServices(indexing, rebuilding, merging, collection, backfill, upkeep)
-
-
 def _toolbox(
-    settings: Settings, a: Foundation, s: Shared, counts: Counts, proposals: Proposals, sleeping: Sleeping
+    settings: Settings,
+    a: Foundation,
+    s: Shared,
+    counts: Counts,
+    proposals: Proposals,
+    sleeping: Sleeping,
+    index: IndexServices,
 ) -> Toolbox:
     secrets = settings.secrets
     near = Nearby(s.held, s.truth, a.clock, a.meter)
@@ -291,7 +283,15 @@ def _toolbox(
     tools = build_tools(
         {
             "remember": Remember(storing, near, a.clock, secrets=secrets),
-            "recall": Recall(views, winners, counts, a.clock, vectors=vectors, workers=a.workers),
+            "recall": Recall(
+                views,
+                winners,
+                counts,
+                a.clock,
+                vectors=vectors,
+                engine=None if index.vectors is None else index.vectors.reading,
+                workers=a.workers,
+            ),
             "memory_context": Context(views, winners, a.clock, vectors=vectors),
             "get_memory": reading,
             "list_memories": ListMemories(views, winners, a.clock),
@@ -333,6 +333,15 @@ def _stores(settings: Settings, clock: Clock) -> tuple[ObjectStore, ObjectStore]
         return connect(*state, encryption=encryption), connect(*index, encryption=encryption)
     except ValueError as error:
         raise SettingsError(f"STORE names a prefix that can't be used: {error}") from None
+
+
+def _vector_index(settings: Settings, clock: Clock, entropy: Entropy) -> VectorIndex | None:
+    if not settings.vector_bucket:
+        return None
+    # A process without a vector bucket needs no client of S3 Vectors.
+    from lodestore.adapters.s3vectors_index import connect
+
+    return connect(settings.vector_bucket, clock, entropy)
 
 
 def _bucket(name: str, place: str) -> tuple[str, str]:

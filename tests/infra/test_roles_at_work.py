@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,8 +10,8 @@ import pytest
 
 from lodestore.domain.caller import Role
 from lodestore.errors import LodestoreError
-from lodestore.ports.object_store import StoreUnavailable
 from lodestore.format import keys
+from lodestore.ports.object_store import StoreUnavailable
 from lodestore.services.tool_schemas import SCHEMAS
 from lodestore.services.upkeep_batch import Message
 from tests.faults.hostile_store import FaultyStore
@@ -22,7 +22,7 @@ from tests.services.world import Instance, ListedQueue, World
 from tests.services.world import rows as rows_of
 
 ENVIRONMENT = "prod"
-TOUCHED = {
+TOUCHED: Mapping[str, Mapping[str, object]] = {
     "remember": {"content": "the printer is on floor 3", "ttl_days": 2},
     "recall": {"query": "where is the office"},
     "memory_context": {"query": "office"},

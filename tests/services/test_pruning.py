@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from lodestore.domain.sleep_report import StepReport
 from lodestore.services.upkeep_steps import EMBED, EXPIRE, PRUNE
 from tests.services.index_truth import in_memory, indexed, truth_of
-from tests.services.world import Instance, World
+from tests.services.world import Instance, World, rows
 from tests.stores.memory_store import Contents
 
 DAY = timedelta(days=1)
@@ -75,7 +76,7 @@ def test_what_is_worth_little_goes_by_importance_use_age_and_feedback_together(
     indexed(world)
     for _ in range(16):
         acme.call("memory_feedback", id=useless, useful=False)
-    assert {action.id for action in prune(world, {"value_below": 0.05}).actions} == {useless}
+    assert {action.id for action in prune(world, {"value_below": 0.05}, dry_run=True).actions} == {useless}
     world.clock.advance(45 * DAY)
     # 0.5 × 0.5 × 0.35 × 0.5 = 0.044; twice that with twice the importance; a preference does not age.
     found = {action.id for action in prune(world, {"value_below": 0.05}).actions}
@@ -98,6 +99,45 @@ def test_no_policy_reaches_what_is_pinned_or_an_instruction(world: World, acme: 
     ]
     assert prune(world, *everything).actions == ()
     assert forgotten(world) == set()
+
+
+@pytest.mark.promise("P-REVERSIBLE-SLEEP")
+def test_a_policy_that_does_not_forget_proposes_what_is_worth_least_first_and_never_again_what_was_decided(
+    world: World, acme: Instance
+) -> None:
+    worth = [acme.stored(f"an old statement {n}", importance=n / 10) for n in (3, 1, 2)]
+    indexed(world)
+    world.clock.advance(400 * DAY)
+    policy: dict[str, object] = {"name": "stale", "unused_for_days": 365}
+    dry = prune(world, policy, dry_run=True)
+    assert acme.call("list_proposals")["proposals"] == []
+    step = prune(world, policy)
+    assert step.actions == dry.actions
+    assert [action.id for action in step.actions] == [worth[1], worth[2], worth[0]]
+    assert {action.what for action in step.actions} == {"propose to forget"}
+    assert forgotten(world) == set()
+    proposals = rows(acme.call("list_proposals"), "proposals")
+    evidence = cast(dict[str, object], proposals[0]["evidence"])
+    assert evidence["policy"] == "policy stale (unused_for_days 365)"
+    assert (evidence["recalls"], evidence["days since it was stated"]) == (0, 400)
+    first, second, third = (str(proposal["id"]) for proposal in proposals)
+    acme.call("decide_proposal", id=first, accept=True)
+    acme.call("decide_proposal", id=second, accept=False)
+    assert len(forgotten(world)) == 1
+    again = prune(world, policy)
+    assert (again.actions, again.counts["known"]) == ((), 2)
+    assert third in {str(proposal["id"]) for proposal in rows(acme.call("list_proposals"), "proposals")}
+
+
+def test_what_is_superseded_is_not_proposed_for_its_proposal_would_lapse(
+    world: World, acme: Instance
+) -> None:
+    old = acme.stored("the office is in Oslo")
+    acme.stored("the office is in Bergen", supersedes=[old], pinned=True)
+    acme.stored("a visit", ttl_days=1)
+    indexed(world)
+    world.clock.advance(400 * DAY)
+    assert prune(world, {"older_than_days": 365}).actions == ()
 
 
 @pytest.mark.promise("P-NO-LOST-UPDATE")

@@ -40,6 +40,8 @@ policies = st.builds(
     never_recalled=st.booleans(),
     unused_for_days=st.none() | days,
     beyond_newest=st.none() | st.integers(1, 3),
+    # A policy that only proposes leaves out what no longer holds, which no memory says of itself.
+    forget=st.just(True),
 )
 
 

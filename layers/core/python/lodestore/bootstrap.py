@@ -57,6 +57,8 @@ from lodestore.services.oauth_access import OAuthAccess
 from lodestore.services.passages import Passages
 from lodestore.services.pending import Pending
 from lodestore.services.pinned import PinnedInstructions
+from lodestore.services.proposal_wiring import proposals_of, wire_proposals
+from lodestore.services.proposals import Proposals
 from lodestore.services.query_vectors import QueryVectors
 from lodestore.services.reading import Reading
 from lodestore.services.rebuilding import Rebuilding
@@ -106,6 +108,7 @@ class Lodestore:
     reports: Reports
     erasing: Erasing
     erasing_memory: ErasingMemory
+    proposals: Proposals
     embeddings: str
     instructions: str
     pinned: PinnedInstructions
@@ -172,10 +175,11 @@ def assemble(
     )
     shared = _shared(around)
     index_services = _index_services(around, shared)
-    upkeep = wire_upkeep(around, shared, index_services, counts, _rules(settings))
+    proposals = proposals_of(around, shared)
+    upkeep = wire_upkeep(around, shared, index_services, counts, proposals, _rules(settings))
     return Lodestore(
         settings=settings,
-        toolbox=_toolbox(settings, around, shared, counts, upkeep.sleeping),
+        toolbox=_toolbox(settings, around, shared, counts, proposals, upkeep.sleeping),
         access=Access(
             state,
             clock=clock,
@@ -196,6 +200,7 @@ def assemble(
         reports=upkeep.reports,
         erasing=Erasing(around.state, around.index, clock, workers=workers),
         erasing_memory=upkeep.erasing_memory,
+        proposals=proposals,
         embeddings=_embeddings_shown(embedder),
         instructions=INSTRUCTIONS,
         pinned=PinnedInstructions(
@@ -279,7 +284,9 @@ def _index_services(a: Foundation, s: Shared) -> IndexServices:
     return IndexServices(indexing, rebuilding, merging, collection, backfill, upkeep)
 
 
-def _toolbox(settings: Settings, a: Foundation, s: Shared, counts: Counts, sleeping: Sleeping) -> Toolbox:
+def _toolbox(
+    settings: Settings, a: Foundation, s: Shared, counts: Counts, proposals: Proposals, sleeping: Sleeping
+) -> Toolbox:
     secrets = settings.secrets
     near = Nearby(s.held, s.truth, a.clock, a.meter)
     winners = Winners(s.truth, s.held)
@@ -288,6 +295,9 @@ def _toolbox(settings: Settings, a: Foundation, s: Shared, counts: Counts, sleep
     superseding = Superseding(s.ledger)
     reading = Reading(s.ledger, a.state, a.clock)
     storing = Storing(s.ledger, superseding, s.passages, a.clock)
+    update = Update(s.ledger, superseding, s.passages, near, a.clock, secrets=secrets)
+    restoring = Restoring(a.state, s.ledger, superseding, s.tombstones, a.clock, window=a.window)
+    decided = wire_proposals(a, s, proposals, update=update, restore=restoring, secrets=secrets)
     tools = build_tools(
         {
             "remember": Remember(storing, near, a.clock, secrets=secrets),
@@ -296,12 +306,13 @@ def _toolbox(settings: Settings, a: Foundation, s: Shared, counts: Counts, sleep
             "get_memory": reading,
             "list_memories": ListMemories(views, winners, a.clock),
             "memory_stats": Stats(views, counts, a.clock, model=a.model),
-            "update_memory": Update(s.ledger, superseding, s.passages, near, a.clock, secrets=secrets),
+            "update_memory": update,
             "forget": Forget(Removing(s.ledger, s.tombstones), a.clock, secrets=secrets),
             "memory_feedback": Feedback(reading, counts, secrets=secrets),
-            "restore_memory": Restoring(
-                a.state, s.ledger, superseding, s.tombstones, a.clock, window=a.window
-            ),
+            "restore_memory": restoring,
+            "list_proposals": decided.listing,
+            "decide_proposal": decided.deciding,
+            "undo": decided.undo,
             "maintain": Maintain(sleeping, a.clock),
         }
     )

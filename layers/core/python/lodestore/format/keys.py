@@ -140,6 +140,21 @@ def undo_of(tenant: str) -> str:
     return f"{UNDO}{tenant}/"
 
 
+def proposal(tenant: str, proposal_id: str) -> str:
+    """The key of a proposal; its id has the form of a memory's."""
+    return f"{proposals_of(tenant)}{proposal_id}{_SUFFIX}"
+
+
+def undo(tenant: str, undo_id: str) -> str:
+    """The key of an undo record; its id is the merged memory's or the proposal's."""
+    return f"{undo_of(tenant)}{undo_id}{_SUFFIX}"
+
+
+def parse_proposal(key: str) -> MemoryName | None:
+    """Whose proposal a key names, and its id; None where it names none."""
+    return _parse_record(PROPOSALS, key)
+
+
 def parse_report(key: str) -> str | None:
     """The name of the report that a key names; None where it names none."""
     name = key.rpartition("/")[2].removesuffix(_SUFFIX)

@@ -31,10 +31,16 @@ _INSTRUCTION = TYPES.index(MemoryType.INSTRUCTION)
 
 
 def prunable(view: TenantView, policy: Policy, known: KnownUse, now: datetime) -> list[str]:
-    """The ids of the memories that the policy admits, newest first, the newest of `beyond_newest` left out."""
+    """The ids of the memories that the policy admits, newest first, the newest of `beyond_newest` left out.
+
+    A policy that only proposes is asked about what still holds: a proposal about anything else lapses at once.
+    """
     named = Filters(types=policy.types or None, tags=policy.tags or None)
     found: list[tuple[int, str]] = []
-    for part, admitted in zip(view.parts, columns.admitted(view, named), strict=True):
+    asked = columns.admitted(view, named)
+    if not policy.forget:
+        asked = columns.but(columns.but(asked, columns.superseded(view)), columns.expired(view, now))
+    for part, admitted in zip(view.parts, asked, strict=True):
         segment = part.segment
         mask = part.counts & admitted & _stated(segment, policy, now)
         if policy.asks_use:

@@ -1,9 +1,9 @@
 """Pruning: what the operator's policies say may go.
 
-Owns: finding it in the view, and forgetting it where the policy says so. Guarantees: nothing without a policy; the
-very object that a stub replaces is judged again, so what was pinned or changed meanwhile stays (P-REVERSIBLE-SLEEP,
-P-NO-LOST-UPDATE); what was pruned can be restored within FORGET_WINDOW. Bounded per run; a memory that stays costs no
-request. Gives up: use that was counted after the policies were judged.
+Owns: finding it in the view, forgetting it where the policy says so, and proposing it otherwise. Guarantees: nothing
+without a policy; the very object that a stub replaces is judged again, so what was pinned or changed meanwhile stays
+(P-REVERSIBLE-SLEEP, P-NO-LOST-UPDATE); what was pruned can be restored within FORGET_WINDOW. Bounded per run; a memory
+that stays costs no request. Gives up: use that was counted after the policies were judged.
 """
 
 from __future__ import annotations
@@ -12,14 +12,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lodestore.domain.counters import KnownUse
-from lodestore.domain.pruning import UNUSED, Policy
+from lodestore.domain.counters import KnownUse, Tally
+from lodestore.domain.memory import Memory
+from lodestore.domain.proposal import EVIDENCE_CHARACTERS, Evidence, Proposal, ProposalKind, propose
+from lodestore.domain.pruning import UNUSED, Policy, memory_value
 from lodestore.ports.clock import Clock
 from lodestore.services.counts import Counts
 from lodestore.services.ledger import Quarantined
+from lodestore.services.proposals import Proposals
 from lodestore.services.prunable import prunable
 from lodestore.services.removing import Removal, Removing
 from lodestore.services.tenant_view import TenantViews
+from lodestore.services.truth import Truth
 
 RUN_MEMORIES = 2_000
 BY = "pruning"
@@ -35,20 +39,36 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What one run forgot, what it only names, and how many more there are than a run takes."""
+    """What one run did; with `dry_run`, what it would do.
+
+    forgotten   memories that were
+    proposed    memories that proposals were made of; of `known` ones there were, whether or not they were decided
+    left        more than a run takes
+    """
 
     forgotten: tuple[Chosen, ...] = ()
-    named: tuple[Chosen, ...] = ()
+    proposed: tuple[Chosen, ...] = ()
+    known: int = 0
     left: int = 0
 
 
 class Pruning:
     """The pruning of all tenants."""
 
-    def __init__(self, views: TenantViews, counts: Counts, removing: Removing, clock: Clock) -> None:
+    def __init__(
+        self,
+        views: TenantViews,
+        truth: Truth,
+        counts: Counts,
+        removing: Removing,
+        proposals: Proposals,
+        clock: Clock,
+    ) -> None:
         self._views = views
+        self._truth = truth
         self._counts = counts
         self._removing = removing
+        self._proposals = proposals
         self._clock = clock
 
     def run(
@@ -63,22 +83,27 @@ class Pruning:
         if not policies:
             return Pruned()
         now = self._clock.now()
-        asks_use = any(policy.asks_use for policy in policies)
+        asks_use = any(policy.asks_use or not policy.forget for policy in policies)
         known = self._counts.known(tenant) if asks_use else KnownUse()
         chosen = self._choose(tenant, policies, known, now)
         taken, left = chosen[:RUN_MEMORIES], len(chosen[RUN_MEMORIES:])
-        named = tuple(one for one in taken if not one.policy.forget)
         going_away = [one for one in taken if one.policy.forget]
-        if dry_run:
-            return Pruned(tuple(going_away), named, left)
-        gone: list[Chosen] = []
-        for number, one in enumerate(going_away):
+        gone: list[Chosen] = going_away if dry_run else []
+        for number, one in enumerate([] if dry_run else going_away):
             if not going():
                 left += len(going_away) - number
                 break
             if self._forget(tenant, one, known, now):
                 gone.append(one)
-        return Pruned(tuple(gone), named, left)
+        wanted = self._wanted(tenant, [one for one in taken if not one.policy.forget], known, now)
+        chosen_by = {proposal.id: one for proposal, one in wanted}
+        proposed = self._proposals.propose(tenant, [proposal for proposal, _ in wanted], dry_run=dry_run)
+        return Pruned(
+            forgotten=tuple(gone),
+            proposed=tuple(chosen_by[made.id] for made in proposed.made),
+            known=proposed.known,
+            left=left + proposed.left,
+        )
 
     def _choose(
         self, tenant: str, policies: Sequence[Policy], known: KnownUse, now: datetime
@@ -99,3 +124,37 @@ class Pruning:
             )
         except Quarantined:
             return False
+
+    def _wanted(
+        self, tenant: str, named: Sequence[Chosen], known: KnownUse, now: datetime
+    ) -> list[tuple[Proposal, Chosen]]:
+        """Proposals to forget them, what is worth least first, each judged on the memory itself."""
+        truth = self._truth.read_many(tenant, [one.id for one in named])
+        worth: list[tuple[float, Chosen, Memory]] = []
+        for one in named:
+            memory, use = truth[one.id].record, known.levels.get(one.id, UNUSED)
+            if isinstance(memory, Memory) and one.policy.admits(memory, now, use):
+                worth.append((memory_value(memory, use, now), one, memory))
+        worth.sort(key=lambda item: (item[0], item[1].id))
+        return [
+            (
+                propose(
+                    ProposalKind.PRUNE, [memory], at=now, evidence=_evidence(one, memory, value, known, now)
+                ),
+                one,
+            )
+            for value, one, memory in worth
+        ]
+
+
+def _evidence(one: Chosen, memory: Memory, value: float, known: KnownUse, now: datetime) -> Evidence:
+    tally = known.tallies.get(one.id, Tally())
+    return {
+        "policy": str(one.policy)[:EVIDENCE_CHARACTERS],
+        "days since it was stated": (now - memory.updated_at).days,
+        "importance": memory.importance,
+        "recalls": tally.recalls,
+        "useful": tally.useful,
+        "not useful": tally.not_useful,
+        "value": round(value, 4),
+    }

@@ -21,6 +21,7 @@ from lodestore.services.manifests import Manifests
 from lodestore.services.merge_plan import ROWS_MOST, plan_merge
 from lodestore.services.merging import Merging
 from lodestore.services.pending import Pending
+from lodestore.services.proposals import Proposals
 from lodestore.services.pruning import Chosen, Pruned, Pruning
 from lodestore.services.purging import Purged, Purging
 from lodestore.services.refreshing import Refreshed, Refreshing
@@ -52,6 +53,7 @@ class StepServices:
     merging: Merging
     collection: Collection
     purging: Purging
+    proposals: Proposals
     folding: Folding
     refreshing: Refreshing
     manifests: Manifests
@@ -144,8 +146,13 @@ class OneSleep:
         pruned: Pruned = self._do.pruning.run(
             self._tenant, policies, dry_run=self._dry_run, going=self._going
         )
-        actions = (*_pruned("forget", pruned.forgotten), *_pruned("could go", pruned.named))
-        counts = {"forgotten": len(pruned.forgotten), "named": len(pruned.named), "left": pruned.left}
+        actions = (*_pruned("forget", pruned.forgotten), *_pruned("propose to forget", pruned.proposed))
+        counts = {
+            "forgotten": len(pruned.forgotten),
+            "proposed": len(pruned.proposed),
+            "known": pruned.known,
+            "left": pruned.left,
+        }
         return Moved(counts, actions)
 
     def _index(self) -> Moved:
@@ -182,14 +189,18 @@ class OneSleep:
     def _purge(self) -> Moved:
         purged: Purged = self._do.purging.run(self._tenant, dry_run=self._dry_run, going=self._going)
         renewed = self._renew()
-        actions = tuple(
-            Action("purge", memory_id, "forgotten, and the window is over") for memory_id in purged.ids
+        settled = self._do.proposals.settle(self._tenant, dry_run=self._dry_run)
+        actions = (
+            *(Action("purge", memory_id, "forgotten, and the window is over") for memory_id in purged.ids),
+            *(Action("lapse", one.id, f"a memory of it is {one.reason}") for one in settled.lapsed),
         )
         counts = {
             "versions": purged.versions,
             "waiting": purged.waiting,
             "unread": purged.unread,
             "segments": len(renewed),
+            "proposals_lapsed": len(settled.lapsed),
+            "proposals_cleared": settled.cleared,
             "left": int(purged.left),
         }
         segments = tuple(Action("renew", name, "it holds dead rows of the forgotten") for name in renewed)

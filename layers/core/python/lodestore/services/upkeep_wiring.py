@@ -13,6 +13,7 @@ from lodestore.services.counts import Counts
 from lodestore.services.erasing_memory import ErasingMemory
 from lodestore.services.expiring import Expiring
 from lodestore.services.folding import Folding
+from lodestore.services.proposals import Proposals
 from lodestore.services.pruning import Pruning
 from lodestore.services.purging import Purging
 from lodestore.services.refreshing import Refreshing
@@ -36,7 +37,12 @@ class UpkeepServices:
 
 
 def wire_upkeep(
-    a: Foundation, s: Shared, i: IndexServices, counts: Counts, rules: UpkeepRules
+    a: Foundation,
+    s: Shared,
+    i: IndexServices,
+    counts: Counts,
+    proposals: Proposals,
+    rules: UpkeepRules,
 ) -> UpkeepServices:
     """The services of the sleep."""
     removing = Removing(s.ledger, s.tombstones)
@@ -46,12 +52,13 @@ def wire_upkeep(
             a.state, s.manifests, s.segments, s.truth, s.forgotten, Superseding(s.ledger), meter=a.meter
         ),
         expiring=Expiring(s.views, removing, a.clock),
-        pruning=Pruning(s.views, counts, removing, a.clock),
+        pruning=Pruning(s.views, s.truth, counts, removing, proposals, a.clock),
         upkeep=i.upkeep,
         backfill=i.backfill,
         merging=i.merging,
         collection=i.collection,
         purging=purging,
+        proposals=proposals,
         folding=Folding(a.index, workers=a.workers, meter=a.meter),
         refreshing=Refreshing(s.manifests, s.segments, clock=a.clock, entropy=a.entropy, model=a.model),
         manifests=s.manifests,

@@ -44,6 +44,8 @@ variables:
   SLEEP_EVERY 3600     seconds between runs of maintenance; 0: never
   FORGET_WINDOW 86400  seconds for which a forgotten memory can be restored, then its old versions go
   PRUNE                JSON list of pruning policies (docs/maintenance.md); none by default
+  SLEEP_OFF            steps of maintenance that are off, with blanks between; none by default
+  TENANT_UPKEEP        JSON: tenant to {"prune": [...], "off": [...]}, in the place of PRUNE and SLEEP_OFF
   READ_ONLY 0          1: tools that write answer forbidden
   SECRETS redact       redact | refuse | allow: what happens to a credential in what is stored
   ENCRYPTION           AES256, or aws:kms with KMS_KEY: server-side encryption on S3

@@ -22,7 +22,7 @@ from lodestore.adapters.folder_store import FolderStore
 from lodestore.adapters.system_clock import SystemClock
 from lodestore.adapters.system_entropy import SystemEntropy
 from lodestore.domain.limits import PARALLEL_READS
-from lodestore.domain.pruning import parse_policies
+from lodestore.domain.upkeep_rules import UpkeepRules, parse_rules
 from lodestore.errors import SettingsError
 from lodestore.format.keys import INDEX_PREFIX, STATE_PREFIX
 from lodestore.ports.clock import Clock, Entropy
@@ -67,6 +67,7 @@ from lodestore.services.toolbox import Toolbox
 from lodestore.services.truth import Truth
 from lodestore.services.upkeep import Upkeep
 from lodestore.services.upkeep_batch import UpkeepBatch
+from lodestore.services.upkeep_steps import SWITCHABLE
 from lodestore.services.upkeep_wiring import wire_upkeep
 from lodestore.services.winners import Winners
 from lodestore.services.wiring import Foundation, IndexServices, Shared
@@ -177,7 +178,7 @@ def assemble(
     shared = _shared(around)
     index_services = _index_services(around, shared)
     proposals = proposals_of(around, shared)
-    upkeep = wire_upkeep(around, shared, index_services, counts, proposals, parse_policies(settings.prune))
+    upkeep = wire_upkeep(around, shared, index_services, counts, proposals, _rules(settings))
     return Lodestore(
         settings=settings,
         toolbox=wire_tools(
@@ -217,6 +218,15 @@ def assemble(
         entropy=entropy,
         meter=meter,
         workers=workers,
+    )
+
+
+def _rules(settings: Settings) -> UpkeepRules:
+    return parse_rules(
+        prune=settings.prune,
+        off=settings.sleep_off,
+        tenants=settings.tenant_upkeep,
+        switchable=SWITCHABLE,
     )
 
 

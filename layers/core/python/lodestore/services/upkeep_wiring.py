@@ -6,10 +6,9 @@ Gives up: adapters and settings, which only `bootstrap` knows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lodestore.domain.pruning import Policy
+from lodestore.domain.upkeep_rules import UpkeepRules
 from lodestore.services.counts import Counts
 from lodestore.services.erasing_memory import ErasingMemory
 from lodestore.services.expiring import Expiring
@@ -45,7 +44,7 @@ def wire_upkeep(
     i: IndexServices,
     counts: Counts,
     proposals: Proposals,
-    policies: Sequence[Policy],
+    rules: UpkeepRules,
 ) -> UpkeepServices:
     """The services of the sleep."""
     removing = Removing(s.ledger, s.tombstones)
@@ -55,7 +54,7 @@ def wire_upkeep(
             a.state, s.manifests, s.segments, s.truth, s.forgotten, Superseding(s.ledger), meter=a.meter
         ),
         expiring=Expiring(s.views, removing, a.clock),
-        pruning=Pruning(s.views, s.truth, counts, removing, a.clock, policies=policies),
+        pruning=Pruning(s.views, s.truth, counts, removing, proposals, a.clock),
         upkeep=i.upkeep,
         backfill=i.backfill,
         merging=i.merging,
@@ -71,7 +70,7 @@ def wire_upkeep(
     )
     reports = Reports(a.index, a.meter)
     sleeping = Sleeping(
-        StepRuns(steps),
+        StepRuns(steps, rules),
         s.due_times,
         reports,
         a.requests,

@@ -75,6 +75,14 @@ report: $(RUN) ## Print the newest report of a tenant's maintenance: make report
 erase: $(RUN) ## Erase a tenant, or with ID=... one memory, for good: make erase TENANT=acme [VERIFY=1 | DRY_RUN=1]
 	@exec $(BIN)/lodestore erase --yes
 
+.PHONY: export
+export: $(RUN) ## Write a tenant's memories: make export TENANT=acme [TO=file] [FORMAT=markdown] [VERSIONS=1] [TOMBSTONES=1]
+	@exec $(BIN)/lodestore export
+
+.PHONY: import
+import: $(RUN) $(EMBED) ## Take memories in: make import FROM=file|folder TENANT=acme [DRY_RUN=1] [ON_CONFLICT=overwrite] [RESURRECT=1]
+	@exec $(BIN)/lodestore import
+
 ##@ Cloud (ENV=dev|test|prod; its settings: infra/environments/)
 
 .PHONY: synth

@@ -52,6 +52,7 @@ from lodestore.services.listing import ListMemories
 from lodestore.services.maintain import Maintain
 from lodestore.services.manifests import Manifests
 from lodestore.services.merging import Merging
+from lodestore.services.moving_wiring import MovingServices, wire_moving
 from lodestore.services.nearby import Nearby
 from lodestore.services.oauth_access import OAuthAccess
 from lodestore.services.passages import Passages
@@ -105,6 +106,7 @@ class Lodestore:
     reports: Reports
     erasing: Erasing
     erasing_memory: ErasingMemory
+    moving: MovingServices
     embeddings: str
     instructions: str
     pinned: PinnedInstructions
@@ -195,6 +197,7 @@ def assemble(
         reports=upkeep.reports,
         erasing=Erasing(around.state, around.index, clock, workers=workers),
         erasing_memory=upkeep.erasing_memory,
+        moving=wire_moving(around, shared, secrets=settings.secrets),
         embeddings=_embeddings_shown(embedder),
         instructions=INSTRUCTIONS,
         pinned=PinnedInstructions(

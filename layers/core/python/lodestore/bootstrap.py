@@ -49,6 +49,7 @@ from lodestore.services.ledger import Ledger
 from lodestore.services.maintain import Maintain
 from lodestore.services.manifests import Manifests
 from lodestore.services.merging import Merging
+from lodestore.services.moving_wiring import MovingServices, wire_moving
 from lodestore.services.oauth_access import OAuthAccess
 from lodestore.services.passages import Passages
 from lodestore.services.pending import Pending
@@ -99,6 +100,7 @@ class Lodestore:
     erasing: Erasing
     erasing_memory: ErasingMemory
     proposals: Proposals
+    moving: MovingServices
     embeddings: str
     instructions: str
     pinned: PinnedInstructions
@@ -207,6 +209,7 @@ def assemble(
         erasing=Erasing(around.state, around.index, clock, workers=workers),
         erasing_memory=upkeep.erasing_memory,
         proposals=proposals,
+        moving=wire_moving(around, shared, secrets=settings.secrets),
         embeddings=_embeddings_shown(embedder),
         instructions=INSTRUCTIONS,
         pinned=PinnedInstructions(

@@ -1,5 +1,4 @@
-"""The command `lodestore`: serve, stdio, key, rebuild, sleep, report, erase, proposals, decide, undo, export, import, limits,
-demo.
+"""The command `lodestore`, one word for each thing that is done on one machine: `lodestore --help` lists them.
 
 Owns: arguments and the exit code. Guarantees: what is wrong with settings, an address or the store is one
 line on standard error and exit code 1; wrong usage is exit code 2; standard output holds what the command is

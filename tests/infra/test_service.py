@@ -44,6 +44,7 @@ def test_the_variables_of_a_function_are_settings_that_it_takes(environment: str
         assert not [name for name in variables if "SECRET" in name or "API_KEY" in name]
 
 
+@pytest.mark.case("B95")
 def test_a_public_url_has_both_permissions_and_no_more() -> None:
     granted = [body["Properties"] for _, body in resources("prod", "Service", "AWS::Lambda::Permission")]
     public = [statement for statement in granted if statement["Principal"] == "*"]

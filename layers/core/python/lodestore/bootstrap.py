@@ -22,7 +22,7 @@ from lodestore.adapters.folder_store import FolderStore
 from lodestore.adapters.system_clock import SystemClock
 from lodestore.adapters.system_entropy import SystemEntropy
 from lodestore.domain.limits import PARALLEL_READS
-from lodestore.domain.pruning import parse_policies
+from lodestore.domain.upkeep_rules import UpkeepRules, parse_rules
 from lodestore.errors import SettingsError
 from lodestore.format.keys import INDEX_PREFIX, STATE_PREFIX
 from lodestore.ports.clock import Clock, Entropy
@@ -50,10 +50,13 @@ from lodestore.services.ledger import Ledger
 from lodestore.services.maintain import Maintain
 from lodestore.services.manifests import Manifests
 from lodestore.services.merging import Merging
+from lodestore.services.moving_wiring import MovingServices, wire_moving
 from lodestore.services.oauth_access import OAuthAccess
 from lodestore.services.passages import Passages
 from lodestore.services.pending import Pending
 from lodestore.services.pinned import PinnedInstructions
+from lodestore.services.proposal_wiring import proposals_of
+from lodestore.services.proposals import Proposals
 from lodestore.services.rebuilding import Rebuilding
 from lodestore.services.replacing import Replacing
 from lodestore.services.reports import Reports
@@ -66,6 +69,7 @@ from lodestore.services.toolbox import Toolbox
 from lodestore.services.truth import Truth
 from lodestore.services.upkeep import Upkeep
 from lodestore.services.upkeep_batch import UpkeepBatch
+from lodestore.services.upkeep_steps import SWITCHABLE
 from lodestore.services.upkeep_wiring import wire_upkeep
 from lodestore.services.winners import Winners
 from lodestore.services.wiring import Foundation, IndexServices, Shared
@@ -96,6 +100,8 @@ class Lodestore:
     reports: Reports
     erasing: Erasing
     erasing_memory: ErasingMemory
+    proposals: Proposals
+    moving: MovingServices
     embeddings: str
     instructions: str
     pinned: PinnedInstructions
@@ -179,10 +185,13 @@ def assemble(
     )
     shared = _shared(around)
     index_services = _index_services(around, shared)
-    upkeep = wire_upkeep(around, shared, index_services, counts, parse_policies(settings.prune))
+    proposals = proposals_of(around, shared)
+    upkeep = wire_upkeep(around, shared, index_services, counts, proposals, _rules(settings))
     return Lodestore(
         settings=settings,
-        toolbox=wire_tools(settings, around, shared, counts, Maintain(upkeep.sleeping, clock, queue)),
+        toolbox=wire_tools(
+            settings, around, shared, counts, proposals, Maintain(upkeep.sleeping, clock, queue)
+        ),
         access=Access(
             BudgetedStore(state, budget),
             clock=clock,
@@ -205,6 +214,8 @@ def assemble(
         reports=upkeep.reports,
         erasing=Erasing(around.state, around.index, clock, workers=workers),
         erasing_memory=upkeep.erasing_memory,
+        proposals=proposals,
+        moving=wire_moving(around, shared, secrets=settings.secrets),
         embeddings=_embeddings_shown(embedder),
         instructions=INSTRUCTIONS,
         pinned=PinnedInstructions(
@@ -217,6 +228,15 @@ def assemble(
         meter=meter,
         workers=workers,
         budget=budget,
+    )
+
+
+def _rules(settings: Settings) -> UpkeepRules:
+    return parse_rules(
+        prune=settings.prune,
+        off=settings.sleep_off,
+        tenants=settings.tenant_upkeep,
+        switchable=SWITCHABLE,
     )
 
 

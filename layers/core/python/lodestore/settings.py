@@ -52,6 +52,7 @@ class Settings:
 
     embed_*      what an embedder is told; None: its own default (docs/embedders.md)
     forget_window  seconds for which a forgotten memory can be restored; then the purge removes its old versions
+    prune, sleep_off, tenant_upkeep   what maintenance may do, as `domain/upkeep_rules` reads it
     pinned_instructions   the trusted sources of each tenant whose pinned memories go into its instructions
     index_store  s3://bucket of the index where it has one of its own (a deployment), and `store` names the state's
     maintenance_queue_url  the SQS queue of maintenance's tasks (a deployment); "": one process does them in turn
@@ -73,6 +74,8 @@ class Settings:
     index_every: float = 1.0
     forget_window: float = 86_400.0
     prune: str = ""
+    sleep_off: str = ""
+    tenant_upkeep: str = ""
     read_only: bool = False
     secrets: SecretPolicy = SecretPolicy.REDACT
     encryption: str | None = None
@@ -114,7 +117,7 @@ LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 ON_LAMBDA = "AWS_LAMBDA_FUNCTION_NAME"
 _KNOWN = (
     "HOST PORT DATA STORE TENANT AUTH EMBEDDINGS SLEEP_EVERY INDEX_EVERY READ_ONLY SECRETS"
-    " ENCRYPTION KMS_KEY FORGET_WINDOW PRUNE PINNED_INSTRUCTIONS"
+    " ENCRYPTION KMS_KEY FORGET_WINDOW PRUNE SLEEP_OFF TENANT_UPKEEP PINNED_INSTRUCTIONS"
     " INDEX_STORE OAUTH_ISSUER OAUTH_AUDIENCE OAUTH_TENANT_CLAIM OAUTH_CLIENT_IDS IAM_PRINCIPALS"
     " REQUESTS_PER_SECOND BURST EMBED_MODEL EMBED_DIM EMBED_SPAN_BYTES EMBED_ASK_DIM OPENAI_BASE_URL OPENAI_API_KEY"
     " MAINTENANCE_QUEUE_URL"
@@ -142,6 +145,8 @@ def parse_settings(variables: Mapping[str, str]) -> Settings:
         index_every=_number("INDEX_EVERY", given.get("INDEX_EVERY", "1"), 0, 86_400),
         forget_window=_number("FORGET_WINDOW", given.get("FORGET_WINDOW", "86400"), 0, 31_536_000),
         prune=given.get("PRUNE", ""),
+        sleep_off=given.get("SLEEP_OFF", ""),
+        tenant_upkeep=given.get("TENANT_UPKEEP", ""),
         read_only=_choice("READ_ONLY", given.get("READ_ONLY", "0"), _Switch) is _Switch.ON,
         secrets=_choice("SECRETS", given.get("SECRETS", "redact"), SecretPolicy),
         encryption=given.get("ENCRYPTION"),

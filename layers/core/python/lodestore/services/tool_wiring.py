@@ -14,6 +14,8 @@ from lodestore.services.forget import Forget
 from lodestore.services.listing import ListMemories
 from lodestore.services.maintain import Maintain
 from lodestore.services.nearby import Nearby
+from lodestore.services.proposal_wiring import wire_proposals
+from lodestore.services.proposals import Proposals
 from lodestore.services.query_vectors import QueryVectors
 from lodestore.services.reading import Reading
 from lodestore.services.recall import Recall
@@ -30,7 +32,9 @@ from lodestore.services.wiring import Foundation, Shared
 from lodestore.settings import Settings
 
 
-def wire_tools(settings: Settings, a: Foundation, s: Shared, counts: Counts, maintain: Maintain) -> Toolbox:
+def wire_tools(
+    settings: Settings, a: Foundation, s: Shared, counts: Counts, proposals: Proposals, maintain: Maintain
+) -> Toolbox:
     """The toolbox of one process."""
     secrets = settings.secrets
     near = Nearby(s.held, s.truth, a.clock, a.meter)
@@ -40,6 +44,9 @@ def wire_tools(settings: Settings, a: Foundation, s: Shared, counts: Counts, mai
     superseding = Superseding(s.ledger)
     reading = Reading(s.ledger, a.state, a.clock)
     storing = Storing(s.ledger, superseding, s.passages, a.clock)
+    update = Update(s.ledger, superseding, s.passages, near, a.clock, secrets=secrets)
+    restoring = Restoring(a.state, s.ledger, superseding, s.tombstones, a.clock, window=a.window)
+    decided = wire_proposals(a, s, proposals, update=update, restore=restoring, secrets=secrets)
     tools = build_tools(
         {
             "remember": Remember(storing, near, a.clock, secrets=secrets),
@@ -48,12 +55,13 @@ def wire_tools(settings: Settings, a: Foundation, s: Shared, counts: Counts, mai
             "get_memory": reading,
             "list_memories": ListMemories(views, winners, a.clock),
             "memory_stats": Stats(views, counts, a.clock, model=a.model),
-            "update_memory": Update(s.ledger, superseding, s.passages, near, a.clock, secrets=secrets),
+            "update_memory": update,
             "forget": Forget(Removing(s.ledger, s.tombstones), a.clock, secrets=secrets),
             "memory_feedback": Feedback(reading, counts, secrets=secrets),
-            "restore_memory": Restoring(
-                a.state, s.ledger, superseding, s.tombstones, a.clock, window=a.window
-            ),
+            "restore_memory": restoring,
+            "list_proposals": decided.listing,
+            "decide_proposal": decided.deciding,
+            "undo": decided.undo,
             "maintain": maintain,
         }
     )

@@ -6,16 +6,17 @@ Gives up: adapters and settings, which only `bootstrap` knows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lodestore.domain.pruning import Policy
+from lodestore.domain.upkeep_rules import UpkeepRules
 from lodestore.services.counts import Counts
 from lodestore.services.erasing_memory import ErasingMemory
 from lodestore.services.expiring import Expiring
 from lodestore.services.folding import Folding
+from lodestore.services.proposals import Proposals
 from lodestore.services.pruning import Pruning
 from lodestore.services.purging import Purging
+from lodestore.services.refreshing import Refreshing
 from lodestore.services.removing import Removing
 from lodestore.services.reports import Reports
 from lodestore.services.sleeping import Sleeping
@@ -38,7 +39,12 @@ class UpkeepServices:
 
 
 def wire_upkeep(
-    a: Foundation, s: Shared, i: IndexServices, counts: Counts, policies: Sequence[Policy]
+    a: Foundation,
+    s: Shared,
+    i: IndexServices,
+    counts: Counts,
+    proposals: Proposals,
+    rules: UpkeepRules,
 ) -> UpkeepServices:
     """The services of the sleep."""
     removing = Removing(s.ledger, s.tombstones)
@@ -48,13 +54,15 @@ def wire_upkeep(
             a.state, s.manifests, s.segments, s.truth, s.forgotten, Superseding(s.ledger), meter=a.meter
         ),
         expiring=Expiring(s.views, removing, a.clock),
-        pruning=Pruning(s.views, s.truth, counts, removing, a.clock, policies=policies),
+        pruning=Pruning(s.views, s.truth, counts, removing, proposals, a.clock),
         upkeep=i.upkeep,
         backfill=i.backfill,
         merging=i.merging,
         collection=i.collection,
         purging=purging,
+        proposals=proposals,
         folding=Folding(a.index, workers=a.workers, meter=a.meter),
+        refreshing=Refreshing(s.manifests, s.segments, clock=a.clock, entropy=a.entropy, model=a.model),
         manifests=s.manifests,
         segments=s.segments,
         pending=s.pending,
@@ -62,7 +70,7 @@ def wire_upkeep(
     )
     reports = Reports(a.index, a.meter)
     sleeping = Sleeping(
-        StepRuns(steps),
+        StepRuns(steps, rules),
         s.due_times,
         reports,
         a.requests,

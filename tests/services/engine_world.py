@@ -73,7 +73,7 @@ class EngineWorld(World):
         one, other = (rows(answer, "hits") for answer in (by_engine, by_shards))
         assert [hit["id"] for hit in one] == [hit["id"] for hit in other]
         for hit, same in zip(one, other, strict=True):
-            assert abs(float(str(hit["score"])) - float(str(same["score"]))) < 0.02
+            assert abs(float(str(hit["score"])) - float(str(same["score"]))) < 0.001
         return [str(hit["content"]) for hit in one]
 
 

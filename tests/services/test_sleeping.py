@@ -238,8 +238,8 @@ def test_policies_take_what_they_name_and_never_what_is_pinned_or_an_instruction
     ]
     dry = sleep(world, PRUNE, dry_run=True, PRUNE=json.dumps(policies))
     assert [(a.what, a.id, a.why) for a in dry.steps[0].actions] == [
-        ("forget", old, "policy old events"),
-        ("could go", named, "policy of little weight"),
+        ("forget", old, "policy old events (types event; older_than_days 90)"),
+        ("propose to forget", named, "policy of little weight (types observation; importance_below 0.2)"),
     ]
     assert not truth_of(world)[old][2]
     assert sleep(world, PRUNE, PRUNE=json.dumps(policies)).steps[0].actions == dry.steps[0].actions

@@ -27,6 +27,7 @@ OWNED: Mapping[str, str] = {
     f"{ADAPTERS}/s3_*.py": "sdk",
     f"{ADAPTERS}/s3vectors_*.py": "sdk",
     f"{ADAPTERS}/bedrock_*.py": "sdk",
+    f"{ADAPTERS}/sqs_*.py": "sdk",
     "layers/core/python/lodestore/bootstrap.py": "environment",
 }
 

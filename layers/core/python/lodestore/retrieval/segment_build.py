@@ -11,12 +11,12 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lodestore.domain.memory import Memory, Record, Scope, Stub
+from lodestore.domain.moments import milliseconds
 from lodestore.retrieval.bm25 import TermCounts
 from lodestore.retrieval.hashing import NOTHING, hash64
 from lodestore.retrieval.segment import (
@@ -32,8 +32,6 @@ from lodestore.retrieval.segment import (
 )
 from lodestore.retrieval.vectors import Quantised, quantise
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = 1000
 _MOST_COUNT = 65_535
 _DATED = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}[./-]\d{1,2}\b|\b\d{1,2}:\d\d\b")
 _QUESTION_ENDS = ("?", "？", "؟", "՞", "\u037e")
@@ -61,15 +59,6 @@ def build_segment(rows: Sequence[Row], *, model: str | None, dim: int, tokenizer
     arrays |= _postings(ordered)
     arrays |= _vectors(ordered, dim)
     return Segment(arrays, model, tokenizer)
-
-
-def milliseconds(moment: datetime) -> int:
-    """Milliseconds since 1970, as time columns hold them."""
-    return (
-        (moment - _EPOCH).days * 86_400_000
-        + (moment - _EPOCH).seconds * 1000
-        + moment.microsecond // _MILLISECOND
-    )
 
 
 def is_question(text: str) -> bool:

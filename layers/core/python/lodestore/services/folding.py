@@ -18,14 +18,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from lodestore.domain import limits
-from lodestore.domain.counters import Delta, Note, Snapshot, added
+from lodestore.domain.counters import Delta, Note, Snapshot, TakenDelta, added, lifted_levels, with_all_levels
 from lodestore.domain.memory import Stub
-from lodestore.domain.use_levels import Levels, UseLevels
+from lodestore.domain.moments import milliseconds
+from lodestore.domain.use_levels import Levels
 from lodestore.format import keys
 from lodestore.format.counts import InvalidCounts, decode_delta, decode_snapshot, encode_snapshot
 from lodestore.ports.meter import Meter
 from lodestore.ports.object_store import Found, ObjectStore, ObjectTooLarge, StoreUnavailable, Unknown, Won
-from lodestore.retrieval.segment_build import milliseconds
 from lodestore.services.truth import Truth
 
 RUN_DELTAS = 5_000
@@ -63,14 +63,6 @@ class _Name:
     instance: str
     sequence: int
     at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class _Fresh:
-    """A delta that is not folded yet, and when the store took it, in milliseconds since 1970."""
-
-    delta: Delta
-    at: int
 
 
 class Folding:
@@ -126,12 +118,13 @@ class Folding:
             found = self._index.get(keys.counts_snapshot(tenant), max_bytes=SNAPSHOT_BYTES)
             if not isinstance(found, Found):
                 return _Standing(Snapshot(), None)
-            return _Standing(decode_snapshot(found.body), found.etag)
+            stored_at = milliseconds(found.last_modified)
+            return _Standing(with_all_levels(decode_snapshot(found.body), stored_at), found.etag)
         except (InvalidCounts, ObjectTooLarge):
             self._meter.count("counts_quarantined")
             return None
 
-    def _fresh(self, names: Iterable[_Name], snapshot: Snapshot) -> list[_Fresh]:
+    def _fresh(self, names: Iterable[_Name], snapshot: Snapshot) -> list[TakenDelta]:
         """The deltas that follow the snapshot without a gap, instance by instance."""
         by_instance: defaultdict[str, list[_Name]] = defaultdict(list)
         for name in names:
@@ -143,14 +136,14 @@ class Folding:
             for name in _without_gap(own, snapshot.folded.get(instance, 0))
         ]
         read = dict(zip(wanted, self._workers.map(self._delta, wanted), strict=True))
-        fresh: list[_Fresh] = []
+        fresh: list[TakenDelta] = []
         stopped: set[str] = set()
         for name in wanted:
             delta = read[name]
             if delta is None or name.instance in stopped:
                 stopped.add(name.instance)
             else:
-                fresh.append(_Fresh(delta, milliseconds(name.at)))
+                fresh.append(TakenDelta(delta, milliseconds(name.at)))
         return fresh
 
     def _delta(self, name: _Name) -> Delta | None:
@@ -193,7 +186,7 @@ def _without_gap(names: Iterable[_Name], folded: int) -> list[_Name]:
     return following
 
 
-def _following(snapshot: Snapshot, fresh: Collection[_Fresh], forgotten: Collection[str]) -> Snapshot:
+def _following(snapshot: Snapshot, fresh: Collection[TakenDelta], forgotten: Collection[str]) -> Snapshot:
     folded = dict(snapshot.folded)
     deltas = tuple(one.delta for one in fresh)
     for delta in deltas:
@@ -204,19 +197,8 @@ def _following(snapshot: Snapshot, fresh: Collection[_Fresh], forgotten: Collect
         {memory_id: tally for memory_id, tally in tallies.items() if memory_id not in forgotten},
         folded,
         _newest(notes, forgotten),
-        _lifted(snapshot.levels, fresh, forgotten),
+        lifted_levels(snapshot.levels, fresh, forgotten),
     )
-
-
-def _lifted(levels: Levels, fresh: Iterable[_Fresh], forgotten: Collection[str]) -> Levels:
-    lifted = {memory_id: level for memory_id, level in levels.items() if memory_id not in forgotten}
-    for one in fresh:
-        for memory_id, tally in one.delta.tallies.items():
-            if memory_id not in forgotten:
-                lifted[memory_id] = lifted.get(memory_id, UseLevels()).lifted(
-                    one.at, recalls=tally.recalls, useful=tally.useful, not_useful=tally.not_useful
-                )
-    return lifted
 
 
 def _newest(notes: Iterable[Note], forgotten: Collection[str]) -> tuple[Note, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lodestore.domain.sleep_report import Action
+from lodestore.domain.upkeep_rules import TenantRules, UpkeepRules
 from lodestore.services.backfill import Backfill
 from lodestore.services.collection import Collected, Collection
 from lodestore.services.expiring import Expired, Expiring
@@ -66,19 +67,19 @@ class StepServices:
 class StepRuns:
     """Makes the runs of one sleep."""
 
-    def __init__(self, services: StepServices) -> None:
+    def __init__(self, services: StepServices, rules: UpkeepRules) -> None:
         self._services = services
+        self._rules = rules
 
-    @property
-    def has_policies(self) -> bool:
-        """Whether anything is pruned."""
-        return self._services.pruning.has_policies
+    def rules_of(self, tenant: str) -> TenantRules:
+        """What a tenant's sleep may do."""
+        return self._rules.of(tenant)
 
     def begin(
         self, tenant: str, steps: frozenset[str], *, dry_run: bool, going: Callable[[], bool]
     ) -> OneSleep:
         """The steps of one sleep that begins."""
-        return OneSleep(self._services, tenant, steps, dry_run=dry_run, going=going)
+        return OneSleep(self._services, self.rules_of(tenant), tenant, steps, dry_run=dry_run, going=going)
 
 
 class OneSleep:
@@ -87,6 +88,7 @@ class OneSleep:
     def __init__(
         self,
         services: StepServices,
+        rules: TenantRules,
         tenant: str,
         steps: frozenset[str],
         *,
@@ -94,6 +96,7 @@ class OneSleep:
         going: Callable[[], bool],
     ) -> None:
         self._do = services
+        self._rules = rules
         self._tenant = tenant
         self._steps = steps
         self._dry_run = dry_run
@@ -113,7 +116,9 @@ class OneSleep:
         }
 
     def run(self, step: str) -> Moved:
-        """Run one step. Raises what FAILURES lists."""
+        """Run one step, unless it is off. Raises what FAILURES lists."""
+        if step in self._rules.off:
+            return Moved(skipped="switched off")
         return self._runs[step]()
 
     def _sweep(self) -> Moved:
@@ -138,11 +143,19 @@ class OneSleep:
         return Moved({"expired": len(expired.ids), "left": expired.left}, actions)
 
     def _prune(self) -> Moved:
-        if not self._do.pruning.has_policies:
+        policies = self._rules.policies
+        if not policies:
             return Moved(skipped="no policy is set")
-        pruned: Pruned = self._do.pruning.run(self._tenant, dry_run=self._dry_run, going=self._going)
-        actions = (*_pruned("forget", pruned.forgotten), *_pruned("could go", pruned.named))
-        counts = {"forgotten": len(pruned.forgotten), "named": len(pruned.named), "left": pruned.left}
+        pruned: Pruned = self._do.pruning.run(
+            self._tenant, policies, dry_run=self._dry_run, going=self._going
+        )
+        actions = (*_pruned("forget", pruned.forgotten), *_pruned("propose to forget", pruned.proposed))
+        counts = {
+            "forgotten": len(pruned.forgotten),
+            "proposed": len(pruned.proposed),
+            "known": pruned.known,
+            "left": pruned.left,
+        }
         return Moved(counts, actions)
 
     def _index(self) -> Moved:
@@ -260,7 +273,7 @@ def _swept_actions(swept: Swept) -> Iterable[Action]:
 
 
 def _pruned(what: str, chosen: Iterable[Chosen]) -> Iterable[Action]:
-    return (Action(what, one.id, f"policy {one.policy.name}") for one in chosen)
+    return (Action(what, one.id, str(one.policy)) for one in chosen)
 
 
 def _collected(collected: Collected) -> dict[str, int]:

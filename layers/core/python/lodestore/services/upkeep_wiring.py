@@ -6,10 +6,9 @@ Gives up: adapters and settings, which only `bootstrap` knows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lodestore.domain.pruning import Policy
+from lodestore.domain.upkeep_rules import UpkeepRules
 from lodestore.services.counts import Counts
 from lodestore.services.erasing_memory import ErasingMemory
 from lodestore.services.expiring import Expiring
@@ -25,6 +24,7 @@ from lodestore.services.step_runs import StepRuns, StepServices
 from lodestore.services.supersede import Superseding
 from lodestore.services.sweeping import Sweeping
 from lodestore.services.unchanged import Unchanged
+from lodestore.services.upkeep_worker import UpkeepWorker
 from lodestore.services.wiring import Foundation, IndexServices, Shared
 
 
@@ -35,6 +35,7 @@ class UpkeepServices:
     sleeping: Sleeping
     reports: Reports
     erasing_memory: ErasingMemory
+    worker: UpkeepWorker
 
 
 def wire_upkeep(
@@ -43,7 +44,7 @@ def wire_upkeep(
     i: IndexServices,
     counts: Counts,
     proposals: Proposals,
-    policies: Sequence[Policy],
+    rules: UpkeepRules,
 ) -> UpkeepServices:
     """The services of the sleep."""
     vectors = None if i.vectors is None else i.vectors.sweeping
@@ -54,7 +55,7 @@ def wire_upkeep(
             a.state, s.manifests, s.segments, s.truth, s.forgotten, Superseding(s.ledger), meter=a.meter
         ),
         expiring=Expiring(s.views, removing, a.clock),
-        pruning=Pruning(s.views, s.truth, counts, removing, a.clock, policies=policies),
+        pruning=Pruning(s.views, s.truth, counts, removing, proposals, a.clock),
         upkeep=i.upkeep,
         backfill=i.backfill,
         merging=i.merging,
@@ -71,7 +72,7 @@ def wire_upkeep(
     )
     reports = Reports(a.index, a.meter)
     sleeping = Sleeping(
-        StepRuns(steps),
+        StepRuns(steps, rules),
         s.due_times,
         reports,
         a.requests,
@@ -81,4 +82,4 @@ def wire_upkeep(
         meter=a.meter,
     )
     erasing = ErasingMemory(a.state, s.truth, removing, purging, sleeping, vectors, a.clock)
-    return UpkeepServices(sleeping, reports, erasing)
+    return UpkeepServices(sleeping, reports, erasing, UpkeepWorker(sleeping, s.due))

@@ -29,6 +29,7 @@ from lodestore.ports.vector_index import HITS_MOST, Failure, Filter, Hit, Hits, 
 from lodestore.retrieval.hashing import hashes64
 from lodestore.retrieval.near_rows import Near
 from lodestore.retrieval.segment_search import Cosines
+from lodestore.retrieval.vectors import quantise
 from lodestore.services.columns import Masks
 from lodestore.services.due import Due
 from lodestore.services.index_view import rows_of
@@ -87,9 +88,11 @@ class VectorReading:
         assert manifest.engine is not None
         index, text = manifest.engine.index, sought.query if manifest.engine.text else None
         now = self._clock.now() if sought.current else None
+        # As the shards take it, so that both give a row the same cosine.
+        asked = quantise(vector.vector[None, :]).values[0].astype(np.float32)
 
         def query(admit: Filter) -> Answer:
-            return self._engine.query(index, vector.vector, limit=HITS_MOST, admit=admit, text=text)
+            return self._engine.query(index, asked, limit=HITS_MOST, admit=admit, text=text)
 
         plain, narrow = (admitting(sought.caller, filters, now=now) for filters in (None, sought.filters))
         first = self._workers.submit(query, plain)

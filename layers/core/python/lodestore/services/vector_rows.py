@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from lodestore.domain.caller import Caller
 from lodestore.domain.filters import Filters
+from lodestore.domain.moments import milliseconds
 from lodestore.format import keys
 from lodestore.ports.vector_index import AllOf, AnyOf, Condition, Filter, NewVector, Value
 from lodestore.retrieval.hashing import NOTHING, hash64
 from lodestore.retrieval.segment import NO_EXPIRY, TYPES, Segment
-from lodestore.retrieval.segment_build import milliseconds
 from lodestore.retrieval.segment_search import Mask
 
 ACTIVE, SUPERSEDED = "active", "superseded"

@@ -153,6 +153,10 @@ bench-quality: $(DEV) $(MODEL) ## Recall, hit, nDCG, MRR of each data set throug
 bench-sleep: $(DEV) ## Requests, bytes, time of a tenant's sleep at 1k, 10k, 100k memories, unchanged and 1 % changed (SIZES="1000 10000")
 	@exec $(BIN)/python -m benchmarks.performance.sleeping $(SIZES)
 
+.PHONY: bench-vectors
+bench-vectors: $(DEV) $(EMBED) ## S3 Vectors (over loopback) beside the shards: recall@10, and the threshold crossed (VECTORS_ARGS="--conversations 2")
+	@exec $(BIN)/python -m benchmarks.vectors $(VECTORS_ARGS)
+
 .PHONY: chaos
 chaos: $(DEV) ## Faults at every request of every step, then random storms by seed (SEEDS=200, SEED=n or STEP="..." alone)
 	@$(BIN)/python -m tests.proof.chaos $(if $(SEED),--seed $(SEED)) $(if $(STEP),--step "$(STEP)") \

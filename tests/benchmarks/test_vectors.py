@@ -12,7 +12,7 @@ from benchmarks.vectors.two_engines import Both
 from tests.s3vectors.clients import running
 from tests.services.stand_in_embedder import WordEmbedder
 
-COUNT = 60
+COUNT = 90
 
 
 def test_the_threshold_is_crossed_both_ways_and_no_answer_is_lost(

@@ -111,6 +111,7 @@ class Lodestore:
     entropy: Entropy
     meter: Meter
     workers: Executor
+    requests: RequestCounts
     budget: InvocationBudget
 
     def health(self) -> dict[str, object]:
@@ -227,6 +228,7 @@ def assemble(
         entropy=entropy,
         meter=meter,
         workers=workers,
+        requests=requests,
         budget=budget,
     )
 

@@ -22,7 +22,7 @@ from infra.constructs.findings import accept
 from infra.constructs.function import FunctionPlan, LodestoreFunction
 from infra.layers import Layer, Layers, check_size
 from infra.settings import Auth, Environment
-from infra.storage_stack import DEAD_LETTER_DAYS, INDEXER_SECONDS, StorageStack
+from infra.storage_stack import DEAD_LETTER_DAYS, StorageStack
 
 # A read is tried three times, 12 s each at most; an answer that says so has to fit after that.
 MCP_SECONDS = 60
@@ -57,7 +57,7 @@ class ServiceStack(cdk.Stack):
             shared.append(layers.libraries("embed"))
         self._variables = variables_of(environment, storage)
         served = self._function("mcp_server", MCP_SECONDS, [*shared, layers.libraries("layer-mcp")])
-        indexer = self._function("indexer", INDEXER_SECONDS, shared)
+        indexer = self._function("indexer", environment.indexer_seconds, shared)
         maintenance = self._function("maintenance", MAINTENANCE_SECONDS, shared)
         self._url(served)
         self._feed(indexer)

@@ -19,6 +19,7 @@ ENVIRONMENTS = ("dev", "test", "prod")
 TENANT = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"
 PRINCIPAL = r"^arn:aws[a-z-]*:(iam|sts)::\d{12}:(role|user|assumed-role|root)(/.+)?$"
 HTTPS = r"^https://[^\s?#]+$"
+VISIBILITY_TIMES = 6
 
 
 class WrongSettings(Exception):
@@ -65,6 +66,9 @@ class Environment(_Strict):
     retain       the buckets and queues outlive the stack; False destroys them with it
     vectors      the S3 Vectors bucket; the emulator has none
     concurrency  how many MCP requests run at once at most (reserved); None: the account's pool
+    visibility_seconds   how long a change that an indexer was given is kept from others; None: six times
+                         `indexer_seconds`, which is what Lambda advises, so that no batch is worked on twice
+    receives_most        how often a change is given out before it goes to the dead-letter queue
     embeddings   local needs the model layer, bedrock the permission to invoke `embed_model`
     """
 
@@ -84,6 +88,9 @@ class Environment(_Strict):
     requests_per_second: Annotated[float, Field(gt=0, le=10_000)] = 20.0
     burst: Annotated[int, Field(ge=1, le=100_000)] = 60
     allowed_origins: tuple[Annotated[str, Field(pattern=r"^https://[^\s/,]+$")], ...] = ()
+    indexer_seconds: Annotated[int, Field(ge=10, le=900)] = 600
+    visibility_seconds: Annotated[int, Field(ge=10, le=43_200)] | None = None
+    receives_most: Annotated[int, Field(ge=1, le=1000)] = 5
     maintenance_minutes: Annotated[int, Field(ge=1, le=1440)] = 60
     memory_mb: Annotated[int, Field(ge=256, le=10_240)] = 1769
     log_days: Literal[1, 3, 5, 7, 14, 30, 60, 90, 180, 365] = 30
@@ -98,7 +105,20 @@ class Environment(_Strict):
             raise ValueError("auth = iam and the table [principals] go together")
         if self.alarm_email is not None and not self.alarms:
             raise ValueError("alarm_email needs alarms = true")
+        if self.visibility < self.indexer_seconds:
+            raise ValueError(
+                "visibility_seconds must be indexer_seconds or more: Lambda refuses a shorter one"
+            )
         return self
+
+    @property
+    def visibility(self) -> int:
+        """Seconds for which a message that was given out is kept from others."""
+        return (
+            VISIBILITY_TIMES * self.indexer_seconds
+            if self.visibility_seconds is None
+            else self.visibility_seconds
+        )
 
     @property
     def prefix(self) -> str:

@@ -21,13 +21,15 @@ from lodestore.services.upkeep import FAILURES, Upkept
 
 # Set by the Lambda runtime and by nothing else.
 _ON_LAMBDA = "AWS_LAMBDA_FUNCTION_NAME"
-# Half of what the function has, so that what is left is repeated rather than cut.
+# Where no one says how much time there is.
 SECONDS = 300.0
+# Of the time that there is, so that what is left is repeated rather than cut.
+SHARE = 0.5
 
 
-def handler(event: object, _context: object = None) -> dict[str, object]:
+def handler(event: object, context: object = None) -> dict[str, object]:
     """Answer one SQS batch. Raises NotABatch, so that a wrong trigger is seen."""
-    return _indexer()(event)
+    return _indexer()(event, _seconds(context))
 
 
 class Indexer:
@@ -40,11 +42,11 @@ class Indexer:
         self._source = event_source(settings.store_url, state_alone=bool(settings.index_store))
         self._journal = journal
 
-    def __call__(self, event: object) -> dict[str, object]:
+    def __call__(self, event: object, seconds: float = SECONDS) -> dict[str, object]:
         notices = parse_batch(event, self._source)
         begun = self._clock.elapsed()
         done = {
-            tenant: self._index(tenant, ids, until=begun + SECONDS)
+            tenant: self._index(tenant, ids, until=begun + seconds)
             for tenant, ids in _by_tenant(notices).items()
         }
         failed = [notice.message_id for notice in notices if _is_failed(notice, done)]
@@ -72,6 +74,12 @@ def _indexer() -> Indexer:
         metrics=sys.stdout if on_lambda else None,
     )
     return Indexer(lodestore, journal)
+
+
+def _seconds(context: object) -> float:
+    """How long this invocation may work: a share of what Lambda leaves it."""
+    remaining = getattr(context, "get_remaining_time_in_millis", None)
+    return remaining() / 1000 * SHARE if callable(remaining) else SECONDS
 
 
 def _by_tenant(notices: Iterable[Notice]) -> dict[str, dict[str, None]]:

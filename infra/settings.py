@@ -68,7 +68,8 @@ class Environment(_Strict):
     concurrency  how many MCP requests run at once at most (reserved); None: the account's pool
     visibility_seconds   how long a change that an indexer was given is kept from others; None: six times
                          `indexer_seconds`, which is what Lambda advises, so that no batch is worked on twice
-    receives_most        how often a change is given out before it goes to the dead-letter queue
+    receives_most        how often a change or a task is given out before it goes to a dead-letter queue
+    maintenance_workers  how many batches of tenants are looked after at once at most (Lambda takes 2 as the least)
     embeddings   local needs the model layer, bedrock the permission to invoke `embed_model`
     """
 
@@ -92,9 +93,11 @@ class Environment(_Strict):
     visibility_seconds: Annotated[int, Field(ge=10, le=43_200)] | None = None
     receives_most: Annotated[int, Field(ge=1, le=1000)] = 5
     maintenance_minutes: Annotated[int, Field(ge=1, le=1440)] = 60
+    maintenance_workers: Annotated[int, Field(ge=2, le=1000)] = 4
     memory_mb: Annotated[int, Field(ge=256, le=10_240)] = 1769
     log_days: Literal[1, 3, 5, 7, 14, 30, 60, 90, 180, 365] = 30
     alarms: bool = False
+    dashboard: bool = False
     alarm_email: Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+$")] | None = None
 
     @model_validator(mode="after")

@@ -16,6 +16,7 @@ from functools import cache
 
 from indexer.journal import Journal
 from lodestore.bootstrap import Lodestore, build, environment
+from lodestore.services.deadlines import seconds_left
 from lodestore.services.events import Notice, event_source, parse_batch
 from lodestore.services.upkeep import FAILURES, Upkept
 
@@ -29,7 +30,7 @@ SHARE = 0.5
 
 def handler(event: object, context: object = None) -> dict[str, object]:
     """Answer one SQS batch. Raises NotABatch, so that a wrong trigger is seen."""
-    return _indexer()(event, _seconds(context))
+    return _indexer()(event, seconds_of(context))
 
 
 class Indexer:
@@ -76,10 +77,10 @@ def _indexer() -> Indexer:
     return Indexer(lodestore, journal)
 
 
-def _seconds(context: object) -> float:
-    """How long this invocation may work: a share of what Lambda leaves it."""
-    remaining = getattr(context, "get_remaining_time_in_millis", None)
-    return remaining() / 1000 * SHARE if callable(remaining) else SECONDS
+def seconds_of(context: object) -> float:
+    """For how long an invocation works: a share of what Lambda leaves it."""
+    left = seconds_left(context)
+    return SECONDS if left is None else left * SHARE
 
 
 def _by_tenant(notices: Iterable[Notice]) -> dict[str, dict[str, None]]:

@@ -31,6 +31,7 @@ from tests.structure.source_tree import ROOT
 _TIMELINE = pytest.StashKey[Timeline]()
 POISON = "no notification of S3"
 SYNTH_SECONDS = 300.0
+FUNCTIONS = ("mcp_server", "indexer", "maintenance")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -126,6 +127,17 @@ def deployment(request: pytest.FixtureRequest, aws: Emulator, cdk: Cdk, timeline
     assemblies = request.getfixturevalue("assemblies")
     with timeline.step("cdk deploy --all"):
         return Deployment(aws, cdk.deploy(outdir(assemblies, FIRST)))
+
+
+@pytest.fixture(autouse=True)
+def logs_of_a_failure(request: pytest.FixtureRequest, deployment: Deployment, place: Path) -> Iterator[None]:
+    """Where a test fails, what the functions logged until then stays beside the other logs."""
+    failed = request.session.testsfailed
+    yield
+    if request.session.testsfailed > failed:
+        for function in FUNCTIONS:
+            lines = "".join(f"{line.rstrip()}\n" for line in deployment.logged(function))
+            (place / f"{function}.log").write_text(lines, encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

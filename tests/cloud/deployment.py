@@ -145,6 +145,9 @@ class Deployment:
     def logged(self, function: str) -> list[str]:
         """Every line in a function's log group; `function` is its folder's name."""
         logs, group = self.emulator.client("logs"), f"/lodestore/test/{function}"
+        groups = logs.describe_log_groups(logGroupNamePrefix=group)["logGroups"]
+        if group not in [held["logGroupName"] for held in groups]:
+            return []
         streams = logs.describe_log_streams(logGroupName=group)["logStreams"]
         return [
             event["message"]

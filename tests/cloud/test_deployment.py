@@ -125,10 +125,10 @@ def test_a_deploy_of_changed_code_runs_it_and_keeps_the_data(
     assert writer.call("memory_stats")["total"] == before
 
 
-@pytest.mark.usefixtures("remembered")
 def test_the_schedule_runs_maintenance_which_leaves_a_report(
-    deployment: Deployment, timeline: Timeline
+    deployment: Deployment, writer: Caller, timeline: Timeline
 ) -> None:
+    assert writer.call("remember", content="The schedule has something to do")["status"] == "stored"
     with timeline.step("the schedule fires: a report"):
         (name, *_) = eventually(
             "a report of acme's maintenance",

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from indexer.handler import Indexer
+from indexer.handler import SECONDS, Indexer, seconds_of
 from indexer.journal import Journal
 from lodestore.adapters.system_clock import SystemClock
 from lodestore.domain.limits import OBJECT_BYTES
@@ -199,6 +199,15 @@ def test_tenants_for_which_there_is_no_time_are_repeated(world: World, acme: Ins
     assert run(notification(("acme", one)), notification(("zephyr", other))) == ["m1"]
     assert run(notification(("zephyr", other))) == []
     assert shown_by_index(world, "zephyr") == truth_of(world, "zephyr")
+
+
+def test_an_invocation_works_for_half_of_the_time_that_lambda_leaves_it() -> None:
+    class Context:
+        def get_remaining_time_in_millis(self) -> int:
+            return 15_000
+
+    assert seconds_of(Context()) == 7.5
+    assert seconds_of(None) == SECONDS
 
 
 @pytest.mark.promise("P-SILENT-NEVER")

@@ -100,7 +100,7 @@ class Reading:
     def _history(self, memory: Memory) -> list[dict[str, object]]:
         """Each version, newest first; its `change` names the fields that differ from the one before."""
         try:
-            kept = list(self._versions(memory))
+            kept = list(self.versions(memory))
         except StoreUnavailable:
             raise Unavailable("The store did not answer a read.") from None
         shown: list[dict[str, object]] = []
@@ -116,8 +116,11 @@ class Reading:
             )
         return shown
 
-    def _versions(self, memory: Memory) -> Iterator[Memory]:
-        """The memory as it is, then its earlier versions, newest first, back to when it was last stored anew."""
+    def versions(self, memory: Memory) -> Iterator[Memory]:
+        """The memory as it is, then its earlier versions, newest first, back to when it was last stored anew.
+
+        Raises StoreUnavailable.
+        """
         key = keys.memory(memory.tenant, memory.id)
         yield memory
         shown = memory.version

@@ -19,7 +19,8 @@ ENVIRONMENTS = ("dev", "test", "prod")
 TENANT = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"
 PRINCIPAL = r"^arn:aws[a-z-]*:(iam|sts)::\d{12}:(role|user|assumed-role|root)(/.+)?$"
 HTTPS = r"^https://[^\s?#]+$"
-VISIBILITY_TIMES = 6
+# The longest that one run of the indexer takes.
+INDEXER_SECONDS = 600
 
 
 class WrongSettings(Exception):
@@ -66,8 +67,8 @@ class Environment(_Strict):
     retain       the buckets and queues outlive the stack; False destroys them with it
     vectors      the S3 Vectors bucket; the emulator has none
     concurrency  how many MCP requests run at once at most (reserved); None: the account's pool
-    visibility_seconds   how long a change that an indexer was given is kept from others; None: six times
-                         `indexer_seconds`, which is what Lambda advises, so that no batch is worked on twice
+    visibility_seconds   how long a change that an indexer was given is kept from others: six times what it runs at
+                         most, as Lambda advises, so that no batch is worked on twice; short for the emulator alone
     receives_most        how often a change or a task is given out before it goes to a dead-letter queue
     maintenance_workers  how many batches of tenants are looked after at once at most (Lambda takes 2 as the least)
     embeddings   local needs the model layer, bedrock the permission to invoke `embed_model`
@@ -89,8 +90,7 @@ class Environment(_Strict):
     requests_per_second: Annotated[float, Field(gt=0, le=10_000)] = 20.0
     burst: Annotated[int, Field(ge=1, le=100_000)] = 60
     allowed_origins: tuple[Annotated[str, Field(pattern=r"^https://[^\s/,]+$")], ...] = ()
-    indexer_seconds: Annotated[int, Field(ge=10, le=900)] = 600
-    visibility_seconds: Annotated[int, Field(ge=10, le=43_200)] | None = None
+    visibility_seconds: Annotated[int, Field(ge=10, le=43_200)] = 6 * INDEXER_SECONDS
     receives_most: Annotated[int, Field(ge=1, le=1000)] = 5
     maintenance_minutes: Annotated[int, Field(ge=1, le=1440)] = 60
     maintenance_workers: Annotated[int, Field(ge=2, le=1000)] = 4
@@ -108,20 +108,9 @@ class Environment(_Strict):
             raise ValueError("auth = iam and the table [principals] go together")
         if self.alarm_email is not None and not self.alarms:
             raise ValueError("alarm_email needs alarms = true")
-        if self.visibility < self.indexer_seconds:
-            raise ValueError(
-                "visibility_seconds must be indexer_seconds or more: Lambda refuses a shorter one"
-            )
+        if self.visibility_seconds < INDEXER_SECONDS and self.name != "test":
+            raise ValueError(f"visibility_seconds must be {INDEXER_SECONDS} or more: Lambda refuses less")
         return self
-
-    @property
-    def visibility(self) -> int:
-        """Seconds for which a message that was given out is kept from others."""
-        return (
-            VISIBILITY_TIMES * self.indexer_seconds
-            if self.visibility_seconds is None
-            else self.visibility_seconds
-        )
 
     @property
     def prefix(self) -> str:

@@ -50,7 +50,7 @@ class StorageStack(cdk.Stack):
             "Changes",
             keep,
             cdk.Duration.days(4),
-            visibility=cdk.Duration.seconds(environment.visibility),
+            visibility=cdk.Duration.seconds(environment.visibility_seconds),
             dead=sqs.DeadLetterQueue(max_receive_count=environment.receives_most, queue=self.changes_dead),
         )
         self._notify()

@@ -57,10 +57,12 @@ class Maintenance:
         self._queue = lodestore.task_queue
         self._batch = lodestore.upkeep_batch
         self._clock = lodestore.clock
+        self._budget = lodestore.budget
         self._journal = journal
 
     def __call__(self, event: object, context: object = None) -> Answer:
         left = seconds_left(context)
+        self._budget.begin(left)
         seconds = SECONDS if left is None else left - RESERVE_SECONDS
         messages = messages_of(event)
         if messages is not None:

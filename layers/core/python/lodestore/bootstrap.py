@@ -45,6 +45,7 @@ from lodestore.services.forgotten import Forgotten
 from lodestore.services.held import HeldRecords
 from lodestore.services.iam_access import IamAccess, parse_principals
 from lodestore.services.indexing import Indexing
+from lodestore.services.invocation_budget import BudgetedStore, InvocationBudget
 from lodestore.services.ledger import Ledger
 from lodestore.services.maintain import Maintain
 from lodestore.services.manifests import Manifests
@@ -110,6 +111,7 @@ class Lodestore:
     entropy: Entropy
     meter: Meter
     workers: Executor
+    budget: InvocationBudget
 
     def health(self) -> dict[str, object]:
         """{status, version, auth, embeddings}. Makes no request."""
@@ -171,9 +173,13 @@ def assemble(
     workers = ThreadPoolExecutor(PARALLEL_READS, thread_name_prefix="lodestore")
     usable = None if isinstance(embedder, Unavailable) else embedder
     requests = RequestCounts()
-    counted = (CountedStore(state, requests), CountedStore(index, requests))
+    budget = InvocationBudget(clock)
+    asked = (
+        BudgetedStore(CountedStore(state, requests), budget),
+        BudgetedStore(CountedStore(index, requests), budget),
+    )
     window = timedelta(seconds=settings.forget_window)
-    around = Foundation(*counted, clock, entropy, meter, workers, usable, requests, window)
+    around = Foundation(*asked, clock, entropy, meter, workers, usable, requests, window)
     counts = Counts(
         around.index, clock, instance=entropy.token(_INSTANCE_BYTES).hex(), workers=workers, meter=meter
     )
@@ -187,7 +193,7 @@ def assemble(
             settings, around, shared, counts, proposals, Maintain(upkeep.sleeping, clock, queue)
         ),
         access=Access(
-            state,
+            BudgetedStore(state, budget),
             clock=clock,
             entropy=entropy,
             auth=settings.auth,
@@ -221,6 +227,7 @@ def assemble(
         entropy=entropy,
         meter=meter,
         workers=workers,
+        budget=budget,
     )
 
 

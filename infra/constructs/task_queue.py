@@ -1,6 +1,6 @@
 """The queue of maintenance's tasks: one message for each tenant that has something to do.
 
-Owns: the queue, its dead-letter queue, and how many are worked on at once. Guarantees: a message that fails five times
+Owns: the queue, its dead-letter queue, and how many are worked on at once. Guarantees: a message that keeps failing
 is kept for 14 days where an alarm sees it; one that is worked on is not handed out a second time meanwhile; only whom
 `grant_send` names may put one in.
 Gives up: order. Every task begins from what stands.

@@ -54,6 +54,7 @@ from lodestore.services.manifests import Manifests
 from lodestore.services.merging import Merging
 from lodestore.services.nearby import Nearby
 from lodestore.services.oauth_access import OAuthAccess
+from lodestore.services.old_versions import OldVersions
 from lodestore.services.passages import Passages
 from lodestore.services.pending import Pending
 from lodestore.services.pinned import PinnedInstructions
@@ -293,7 +294,8 @@ def _toolbox(
     views = s.views
     vectors = QueryVectors(a.embedder, a.meter)
     superseding = Superseding(s.ledger)
-    reading = Reading(s.ledger, a.state, a.clock)
+    versions = OldVersions(a.state)
+    reading = Reading(s.ledger, versions, a.clock)
     storing = Storing(s.ledger, superseding, s.passages, a.clock)
     update = Update(s.ledger, superseding, s.passages, near, a.clock, secrets=secrets)
     restoring = Restoring(a.state, s.ledger, superseding, s.tombstones, a.clock, window=a.window)
@@ -301,7 +303,9 @@ def _toolbox(
     tools = build_tools(
         {
             "remember": Remember(storing, near, a.clock, secrets=secrets),
-            "recall": Recall(views, winners, counts, a.clock, vectors=vectors, workers=a.workers),
+            "recall": Recall(
+                views, winners, counts, a.clock, vectors=vectors, versions=versions, workers=a.workers
+            ),
             "memory_context": Context(views, winners, a.clock, vectors=vectors),
             "get_memory": reading,
             "list_memories": ListMemories(views, winners, a.clock),

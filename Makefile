@@ -90,6 +90,14 @@ decide: $(RUN) ## Accept a proposal, which is then done, or decline it for good:
 undo: $(RUN) ## Take back what consolidation or an accepted proposal did: make undo ID=...
 	@exec $(BIN)/lodestore undo
 
+.PHONY: export
+export: $(RUN) ## Write a tenant's memories: make export TENANT=acme [TO=file] [FORMAT=markdown] [VERSIONS=1] [TOMBSTONES=1]
+	@exec $(BIN)/lodestore export
+
+.PHONY: import
+import: $(RUN) $(EMBED) ## Take memories in: make import FROM=file|folder TENANT=acme [DRY_RUN=1] [ON_CONFLICT=overwrite] [RESURRECT=1]
+	@exec $(BIN)/lodestore import
+
 ##@ Cloud (ENV=dev|test|prod; its settings: infra/environments/)
 
 .PHONY: synth

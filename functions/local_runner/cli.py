@@ -1,4 +1,4 @@
-"""The command `lodestore`: serve, stdio, key, rebuild, sleep, report, erase, proposals, decide, undo, limits, demo.
+"""The command `lodestore`, one word for each thing that is done on one machine: `lodestore --help` lists them.
 
 Owns: arguments and the exit code. Guarantees: what is wrong with settings, an address or the store is one
 line on standard error and exit code 1; wrong usage is exit code 2; standard output holds what the command is
@@ -17,6 +17,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from local_runner import proposal_commands, upkeep_commands
+from local_runner.moving import commands as moving_commands
 from lodestore.bootstrap import environment
 from lodestore.domain.caller import Role
 from lodestore.domain.limits import limits_table
@@ -117,6 +118,7 @@ def _parser() -> argparse.ArgumentParser:
 
     upkeep_commands.add_to(commands)
     proposal_commands.add_to(commands)
+    moving_commands.add_to(commands)
 
     limits = commands.add_parser("limits", help="print the limits as docs/limits.md has them")
     limits.set_defaults(run=_limits)

@@ -61,7 +61,7 @@ def _sleep(chosen: argparse.Namespace, variables: Variables) -> None:
 
     tenant = tenant_of(chosen.tenant, variables, "sleep", unset=DEFAULT_TENANT)
     steps = read_steps(tuple((chosen.steps or variables.get("STEPS", "")).split()))
-    dry_run = chosen.dry_run or _switch("DRY_RUN", variables)
+    dry_run = chosen.dry_run or switch("DRY_RUN", variables)
     lodestore = built(variables)
     with showing(tenant, [step for step in STEPS if step in steps]) as progress:
         slept = lodestore.sleeping.run(tenant, steps, dry_run=dry_run, progress=progress)
@@ -88,8 +88,8 @@ def _report(chosen: argparse.Namespace, variables: Variables) -> None:
 def _erase(chosen: argparse.Namespace, variables: Variables) -> None:
     lodestore = built(variables)
     tenant, memory_id = _what(chosen.name, variables, lodestore)
-    verify = chosen.verify or _switch("VERIFY", variables)
-    dry_run = chosen.dry_run or _switch("DRY_RUN", variables)
+    verify = chosen.verify or switch("VERIFY", variables)
+    dry_run = chosen.dry_run or switch("DRY_RUN", variables)
     if not (verify or dry_run or chosen.yes):
         raise Refused(f"erasing can't be undone; say --yes to erase {memory_id or 'the tenant ' + tenant}")
     if memory_id is not None:
@@ -172,7 +172,8 @@ def tenant_of(given: str | None, variables: Variables, command: str, *, unset: s
     return tenant
 
 
-def _switch(name: str, variables: Variables) -> bool:
+def switch(name: str, variables: Variables) -> bool:
+    """Whether a variable is 1. Raises Refused where it is neither 0 nor 1."""
     value = variables.get(name, "") or "0"
     if value not in _SWITCH:
         raise Refused(f"{name} must be one of 0 | 1, not {value!r}")

@@ -44,7 +44,7 @@ class Reading:
 
     def __init__(self, ledger: Ledger, versions: OldVersions, clock: Clock) -> None:
         self._ledger = ledger
-        self._versions = versions
+        self._old = versions
         self._clock = clock
 
     def __call__(self, caller: Caller, given: Mapping[str, object]) -> dict[str, object]:
@@ -98,7 +98,7 @@ class Reading:
     def _history(self, memory: Memory) -> list[dict[str, object]]:
         """Each version, newest first; its `change` names the fields that differ from the one before."""
         try:
-            kept = list(self._states(memory))
+            kept = list(self.versions(memory))
         except StoreUnavailable:
             raise Unavailable("The store did not answer a read.") from None
         shown: list[dict[str, object]] = []
@@ -114,11 +114,14 @@ class Reading:
             )
         return shown
 
-    def _states(self, memory: Memory) -> Iterator[Memory]:
-        """The memory as it is, then what its earlier versions were, newest first."""
+    def versions(self, memory: Memory) -> Iterator[Memory]:
+        """The memory as it is, then its earlier versions, newest first, back to when it was last stored anew.
+
+        Raises StoreUnavailable.
+        """
         yield memory
         shown = memory.version
-        for older in self._versions.before(memory):
+        for older in self._old.before(memory):
             # A note of being superseded is a new revision of the same version.
             if older.version < shown:
                 shown = older.version

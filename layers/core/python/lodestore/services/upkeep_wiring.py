@@ -25,6 +25,7 @@ from lodestore.services.step_runs import StepRuns, StepServices
 from lodestore.services.supersede import Superseding
 from lodestore.services.sweeping import Sweeping
 from lodestore.services.unchanged import Unchanged
+from lodestore.services.upkeep_worker import UpkeepWorker
 from lodestore.services.wiring import Foundation, IndexServices, Shared
 
 
@@ -35,6 +36,7 @@ class UpkeepServices:
     sleeping: Sleeping
     reports: Reports
     erasing_memory: ErasingMemory
+    worker: UpkeepWorker
 
 
 def wire_upkeep(
@@ -79,4 +81,4 @@ def wire_upkeep(
         meter=a.meter,
     )
     erasing = ErasingMemory(a.state, s.truth, removing, purging, sleeping, a.clock)
-    return UpkeepServices(sleeping, reports, erasing)
+    return UpkeepServices(sleeping, reports, erasing, UpkeepWorker(sleeping, s.due))

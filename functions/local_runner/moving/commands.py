@@ -104,9 +104,9 @@ def _import(chosen: argparse.Namespace, variables: Variables) -> None:
     )
     counts: Counter[str] = Counter()
     try:
-        source = find_source(place, named and _one_of("FORMAT", named, tuple(Format)))
+        source = find_source(place, Format(_one_of("FORMAT", named, tuple(Format))) if named else None)
         imports = built(variables).moving.imports
-        for outcome in imports.run(tenant, entries_of(source, tenant), options):
+        for outcome in imports.run(tenant, entries_of(source, tenant, _say), options):
             counts["entries"] += 1
             _count(outcome, counts, listing=options.dry_run)
             if counts["entries"] % _PROGRESS == 0:

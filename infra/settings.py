@@ -65,6 +65,7 @@ class Environment(_Strict):
     retain       the buckets and queues outlive the stack; False destroys them with it
     vectors      the S3 Vectors bucket; the emulator has none
     concurrency  how many MCP requests run at once at most (reserved); None: the account's pool
+    maintenance_workers  how many batches of tenants are looked after at once at most (Lambda takes 2 as the least)
     embeddings   local needs the model layer, bedrock the permission to invoke `embed_model`
     """
 
@@ -85,9 +86,11 @@ class Environment(_Strict):
     burst: Annotated[int, Field(ge=1, le=100_000)] = 60
     allowed_origins: tuple[Annotated[str, Field(pattern=r"^https://[^\s/,]+$")], ...] = ()
     maintenance_minutes: Annotated[int, Field(ge=1, le=1440)] = 60
+    maintenance_workers: Annotated[int, Field(ge=2, le=1000)] = 4
     memory_mb: Annotated[int, Field(ge=256, le=10_240)] = 1769
     log_days: Literal[1, 3, 5, 7, 14, 30, 60, 90, 180, 365] = 30
     alarms: bool = False
+    dashboard: bool = False
     alarm_email: Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+$")] | None = None
 
     @model_validator(mode="after")

@@ -155,14 +155,14 @@ def _checked_id(memory_id: str | None) -> str | None:
 
 
 def built(variables: Variables) -> Lodestore:
-    """The services over the store that the variables name, for commands, which each name their tenant."""
+    """The services over the store of these variables; TENANT names whom a command is about, not a default."""
     from lodestore.bootstrap import build
 
     return build({**variables, "TENANT": ""})
 
 
 def tenant_of(given: str | None, variables: Variables, command: str, *, unset: str = "") -> str:
-    """The tenant that a command is for. Raises Refused."""
+    """The tenant that a command is about. Raises Refused."""
     tenant = given or variables.get("TENANT", unset)
     if not is_tenant(tenant):
         raise Refused(

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sqs as sqs
 
 from infra.constructs.findings import accept
 from infra.settings import Environment
@@ -94,6 +95,11 @@ def grant(role: iam.Role, function: str, storage: StorageStack, environment: Env
             f"arn:{storage.partition}:bedrock:{storage.region}::foundation-model/{environment.embed_model}"
         )
         _allow(role, ["bedrock:InvokeModel"], [model])
+
+
+def grant_send(role: iam.Role, queue: sqs.Queue) -> None:
+    """Let the function put tasks on this one queue."""
+    _allow(role, ["sqs:SendMessage"], [queue.queue_arn])
 
 
 def _allow(role: iam.Role, actions: Sequence[str], resources: Sequence[str]) -> None:

@@ -215,7 +215,8 @@ def test_a_delta_behind_a_gap_waits_for_the_one_before_it(world: World, acme: In
     second = world.index.inner.get(names[1])
     assert isinstance(second, Found)
     world.index.inner.delete(names[1])
-    assert counts_of(sleep(world, FOLD), FOLD) == {"deltas": 1, "deleted": 1, "dropped": 0, "left": 1}
+    counts = counts_of(sleep(world, FOLD), FOLD)
+    assert (counts["deltas"], counts["deleted"], counts["dropped"], counts["left"]) == (1, 1, 0, 1)
     world.index.inner.create(names[1], second.body)
     assert counts_of(sleep(world, FOLD), FOLD)["deltas"] == 2
     assert world.instance().lodestore.counts.totals("acme")[kept].useful == 3
@@ -237,8 +238,8 @@ def test_policies_take_what_they_name_and_never_what_is_pinned_or_an_instruction
     ]
     dry = sleep(world, PRUNE, dry_run=True, PRUNE=json.dumps(policies))
     assert [(a.what, a.id, a.why) for a in dry.steps[0].actions] == [
-        ("forget", old, "policy old events"),
-        ("could go", named, "policy of little weight"),
+        ("forget", old, "policy old events (types event; older_than_days 90)"),
+        ("propose to forget", named, "policy of little weight (types observation; importance_below 0.2)"),
     ]
     assert not truth_of(world)[old][2]
     assert sleep(world, PRUNE, PRUNE=json.dumps(policies)).steps[0].actions == dry.steps[0].actions

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -70,6 +70,26 @@ class CountingMeter:
 
     def count(self, name: str, amount: int = 1) -> None:
         self.counts[name] += amount
+
+
+class ListedQueue:
+    """A TaskQueue that a test reads. It refuses the messages at these places of all that are sent."""
+
+    def __init__(self, *, refuses: Container[int] = ()) -> None:
+        self.messages: list[str] = []
+        self.refuses = refuses
+        self._seen = 0
+
+    def send(self, messages: Sequence[str]) -> tuple[int, ...]:
+        lost = tuple(n for n in range(len(messages)) if self._seen + n in self.refuses)
+        self._seen += len(messages)
+        self.messages.extend(text for n, text in enumerate(messages) if n not in lost)
+        return lost
+
+    def take(self) -> list[str]:
+        """All that is on it, and nothing after."""
+        taken, self.messages = self.messages, []
+        return taken
 
 
 class Instance:
@@ -134,6 +154,7 @@ class World:
         self.indexing = indexing
         self._chance = Random(indexing)
         self.embedder: StandInEmbedder | None = None
+        self.queue: ListedQueue | None = None
         self._indexer: Lodestore | None = None
         self._indexer_of: StandInEmbedder | None = None
         self._lock = threading.Lock()
@@ -156,6 +177,7 @@ class World:
             entropy=SeededEntropy(len(self._instances)),
             meter=self.meter,
             embedder=self.embedder or NO_EMBEDDER,
+            queue=self.queue,
         )
         self._instances.append(lodestore)
         return Instance(lodestore, Caller(tenant, conversation, role), after=self._index)

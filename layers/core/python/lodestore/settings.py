@@ -52,8 +52,10 @@ class Settings:
 
     embed_*      what an embedder is told; None: its own default (docs/embedders.md)
     forget_window  seconds for which a forgotten memory can be restored; then the purge removes its old versions
+    prune, sleep_off, tenant_upkeep   what maintenance may do, as `domain/upkeep_rules` reads it
     pinned_instructions   the trusted sources of each tenant whose pinned memories go into its instructions
     index_store  s3://bucket of the index where it has one of its own (a deployment), and `store` names the state's
+    maintenance_queue_url  the SQS queue of maintenance's tasks (a deployment); "": one process does them in turn
     iam_principals  JSON: an IAM principal's ARN to {"tenants": [...], "role": ...}
     requests_per_second, burst  what one tenant may ask of one process; None: no limit
     encryption   None, "AES256", or "aws:kms" with `kms_key` (S3 server-side encryption of every object written)
@@ -64,6 +66,7 @@ class Settings:
     data: str = ".lodestore"
     store: str = ""
     index_store: str = ""
+    maintenance_queue_url: str = ""
     tenant: str = DEFAULT_TENANT
     auth: Auth = Auth.OPEN
     embeddings: Embeddings = Embeddings.LOCAL
@@ -71,6 +74,8 @@ class Settings:
     index_every: float = 1.0
     forget_window: float = 86_400.0
     prune: str = ""
+    sleep_off: str = ""
+    tenant_upkeep: str = ""
     read_only: bool = False
     secrets: SecretPolicy = SecretPolicy.REDACT
     encryption: str | None = None
@@ -112,9 +117,10 @@ LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 ON_LAMBDA = "AWS_LAMBDA_FUNCTION_NAME"
 _KNOWN = (
     "HOST PORT DATA STORE TENANT AUTH EMBEDDINGS SLEEP_EVERY INDEX_EVERY READ_ONLY SECRETS"
-    " ENCRYPTION KMS_KEY FORGET_WINDOW PRUNE PINNED_INSTRUCTIONS"
+    " ENCRYPTION KMS_KEY FORGET_WINDOW PRUNE SLEEP_OFF TENANT_UPKEEP PINNED_INSTRUCTIONS"
     " INDEX_STORE OAUTH_ISSUER OAUTH_AUDIENCE OAUTH_TENANT_CLAIM OAUTH_CLIENT_IDS IAM_PRINCIPALS"
     " REQUESTS_PER_SECOND BURST EMBED_MODEL EMBED_DIM EMBED_SPAN_BYTES EMBED_ASK_DIM OPENAI_BASE_URL OPENAI_API_KEY"
+    " MAINTENANCE_QUEUE_URL"
 ).split()
 
 
@@ -130,6 +136,7 @@ def parse_settings(variables: Mapping[str, str]) -> Settings:
         data=given.get("DATA", ".lodestore"),
         store=given.get("STORE", ""),
         index_store=given.get("INDEX_STORE", ""),
+        maintenance_queue_url=given.get("MAINTENANCE_QUEUE_URL", ""),
         # An empty TENANT is a choice (no default tenant), unlike an empty value elsewhere.
         tenant=variables.get("TENANT", DEFAULT_TENANT).strip(),
         auth=_choice("AUTH", given.get("AUTH", "open"), Auth),
@@ -138,6 +145,8 @@ def parse_settings(variables: Mapping[str, str]) -> Settings:
         index_every=_number("INDEX_EVERY", given.get("INDEX_EVERY", "1"), 0, 86_400),
         forget_window=_number("FORGET_WINDOW", given.get("FORGET_WINDOW", "86400"), 0, 31_536_000),
         prune=given.get("PRUNE", ""),
+        sleep_off=given.get("SLEEP_OFF", ""),
+        tenant_upkeep=given.get("TENANT_UPKEEP", ""),
         read_only=_choice("READ_ONLY", given.get("READ_ONLY", "0"), _Switch) is _Switch.ON,
         secrets=_choice("SECRETS", given.get("SECRETS", "redact"), SecretPolicy),
         encryption=given.get("ENCRYPTION"),
@@ -230,6 +239,13 @@ def _check_together(settings: Settings) -> None:
     ):
         raise SettingsError(
             f"INDEX_STORE must be s3://BUCKET, beside STORE=s3://BUCKET, not {settings.index_store!r}"
+        )
+    if settings.maintenance_queue_url and not re.fullmatch(
+        r"https?://[^\s?#]+", settings.maintenance_queue_url
+    ):
+        raise SettingsError(
+            "MAINTENANCE_QUEUE_URL must be the https:// address of an SQS queue, not"
+            f" {settings.maintenance_queue_url!r}"
         )
     if settings.encryption not in (None, "AES256", "aws:kms"):
         raise SettingsError(f"ENCRYPTION must be AES256 or aws:kms, not {settings.encryption!r}")

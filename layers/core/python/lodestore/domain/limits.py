@@ -74,6 +74,7 @@ LIMITS = (
     Limit("min_score", 1, "", 0),
     Limit("limit (recall)", RECALL_LIMIT, "hits", 1),
     Limit("limit (list_memories)", LIST_LIMIT, "memories", 1),
+    Limit("limit (list_proposals)", LIST_LIMIT, "proposals", 1),
     Limit("max_bytes", ANSWER_BYTES_MOST, "bytes", ANSWER_BYTES_LEAST),
     Limit("max_tokens", CONTEXT_TOKENS_MOST, "tokens", CONTEXT_TOKENS_LEAST),
     Limit("ttl_days", TTL_DAYS, "days", note="more than 0; fractions allowed"),

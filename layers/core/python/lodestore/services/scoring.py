@@ -107,6 +107,8 @@ def rank(
         "importance": signals.importance,
         "recency": signals.recency(),
     }
+    if signals.use is not None:
+        explained |= {"use": signals.use.use, "feedback": signals.use.feedback}
     shown = {name: values[chosen] for name, values in explained.items()}
     return Ranking(scores[order], scored.own[chosen][order], rows, order, shown)
 

@@ -17,9 +17,10 @@ from lodestore.retrieval.conversation import COLUMNS, features
 from lodestore.retrieval.fusion import Anchors, fuse
 from lodestore.retrieval.query_reading import QueryReading
 from lodestore.retrieval.ranking import Signals
-from lodestore.retrieval.segment import NO_TIME, TYPES, Array
+from lodestore.retrieval.segment import NO_TIME, TYPES, USE_COLUMNS, Array
 from lodestore.retrieval.segment_search import Cosines, Part, keyword_scores, vector_scores
 from lodestore.retrieval.sessions import SessionOrder
+from lodestore.retrieval.use import read_use
 
 _DAY_MILLISECONDS = 86_400_000
 _HALF_LIVES = np.array([HALF_LIFE_DAYS[kind] or np.inf for kind in TYPES])
@@ -54,7 +55,7 @@ def gather(
     share = keywords.every[chosen] / (keywords.ideal or 1.0)
     fused = fuse(share, cosines, Anchors(0, 1) if vector is None else vector.anchors)
     relative = fused.relevance / (fused.relevance.max(initial=0) or 1.0)
-    columns = {name: _column(parts, name)[chosen] for name in (*COLUMNS, "importance", "type")}
+    columns = {name: _column(parts, name)[chosen] for name in (*COLUMNS, *USE_COLUMNS, "importance", "type")}
     since = np.where(columns["valid_from"] == NO_TIME, columns["created"], columns["valid_from"])
     times = since.astype(np.float64)
     signals = Signals(
@@ -63,6 +64,7 @@ def gather(
         importance=columns["importance"].astype(np.float64),
         age_days=(times.max(initial=-np.inf) - times) / _DAY_MILLISECONDS,
         half_life=_HALF_LIVES[columns["type"]],
+        use=read_use(columns, times),
     )
     return Gathered(signals, chosen)
 

@@ -102,7 +102,7 @@ class Sleeping:
         if not dry_run and REPORT in steps:
             self._reports.store(report)
         if not dry_run and report.complete and this.swept is not None and set(steps) >= EVERYTHING:
-            self._unchanged.note(tenant, this.swept.objects)
+            self._unchanged.note(tenant, this.swept.objects, self._runs.rules_of(tenant).off)
         if not report.complete:
             self._meter.count("sleep_not_complete")
         return Slept(report, this.upkept)
@@ -112,7 +112,8 @@ class Sleeping:
 
         Policies of pruning go by time without a note, so with one nothing is skipped.
         """
-        return not self._runs.has_policies and self._unchanged.holds(tenant)
+        rules = self._runs.rules_of(tenant)
+        return not rules.policies and self._unchanged.holds(tenant, rules.off)
 
     def _step(self, step: str, run: Callable[[str], Moved], going: Callable[[], bool]) -> StepReport:
         if not going():

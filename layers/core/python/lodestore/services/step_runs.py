@@ -7,21 +7,24 @@ Guarantees: a dry run calls no service in a way that writes. Gives up: order and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from lodestore.domain.sleep_report import Action
+from lodestore.domain.upkeep_rules import TenantRules, UpkeepRules
 from lodestore.services.backfill import Backfill
 from lodestore.services.collection import Collected, Collection
 from lodestore.services.expiring import Expired, Expiring
-from lodestore.services.folding import Folding
+from lodestore.services.folding import Folded, Folding
 from lodestore.services.index_rows import read_index
 from lodestore.services.indexing import NeedsRebuild
 from lodestore.services.manifests import Manifests
 from lodestore.services.merge_plan import ROWS_MOST, plan_merge
 from lodestore.services.merging import Merging
 from lodestore.services.pending import Pending
+from lodestore.services.proposals import Proposals
 from lodestore.services.pruning import Chosen, Pruned, Pruning
 from lodestore.services.purging import Purged, Purging
+from lodestore.services.refreshing import Refreshed, Refreshing
 from lodestore.services.segments import Segments
 from lodestore.services.sweeping import Sweeping, Swept
 from lodestore.services.truth import Truth
@@ -50,7 +53,9 @@ class StepServices:
     merging: Merging
     collection: Collection
     purging: Purging
+    proposals: Proposals
     folding: Folding
+    refreshing: Refreshing
     manifests: Manifests
     segments: Segments
     pending: Pending
@@ -60,19 +65,19 @@ class StepServices:
 class StepRuns:
     """Makes the runs of one sleep."""
 
-    def __init__(self, services: StepServices) -> None:
+    def __init__(self, services: StepServices, rules: UpkeepRules) -> None:
         self._services = services
+        self._rules = rules
 
-    @property
-    def has_policies(self) -> bool:
-        """Whether anything is pruned."""
-        return self._services.pruning.has_policies
+    def rules_of(self, tenant: str) -> TenantRules:
+        """What a tenant's sleep may do."""
+        return self._rules.of(tenant)
 
     def begin(
         self, tenant: str, steps: frozenset[str], *, dry_run: bool, going: Callable[[], bool]
     ) -> OneSleep:
         """The steps of one sleep that begins."""
-        return OneSleep(self._services, tenant, steps, dry_run=dry_run, going=going)
+        return OneSleep(self._services, self.rules_of(tenant), tenant, steps, dry_run=dry_run, going=going)
 
 
 class OneSleep:
@@ -81,6 +86,7 @@ class OneSleep:
     def __init__(
         self,
         services: StepServices,
+        rules: TenantRules,
         tenant: str,
         steps: frozenset[str],
         *,
@@ -88,6 +94,7 @@ class OneSleep:
         going: Callable[[], bool],
     ) -> None:
         self._do = services
+        self._rules = rules
         self._tenant = tenant
         self._steps = steps
         self._dry_run = dry_run
@@ -107,7 +114,9 @@ class OneSleep:
         }
 
     def run(self, step: str) -> Moved:
-        """Run one step. Raises what FAILURES lists."""
+        """Run one step, unless it is off. Raises what FAILURES lists."""
+        if step in self._rules.off:
+            return Moved(skipped="switched off")
         return self._runs[step]()
 
     def _sweep(self) -> Moved:
@@ -131,11 +140,19 @@ class OneSleep:
         return Moved({"expired": len(expired.ids), "left": expired.left}, actions)
 
     def _prune(self) -> Moved:
-        if not self._do.pruning.has_policies:
+        policies = self._rules.policies
+        if not policies:
             return Moved(skipped="no policy is set")
-        pruned: Pruned = self._do.pruning.run(self._tenant, dry_run=self._dry_run, going=self._going)
-        actions = (*_pruned("forget", pruned.forgotten), *_pruned("could go", pruned.named))
-        counts = {"forgotten": len(pruned.forgotten), "named": len(pruned.named), "left": pruned.left}
+        pruned: Pruned = self._do.pruning.run(
+            self._tenant, policies, dry_run=self._dry_run, going=self._going
+        )
+        actions = (*_pruned("forget", pruned.forgotten), *_pruned("propose to forget", pruned.proposed))
+        counts = {
+            "forgotten": len(pruned.forgotten),
+            "proposed": len(pruned.proposed),
+            "known": pruned.known,
+            "left": pruned.left,
+        }
         return Moved(counts, actions)
 
     def _index(self) -> Moved:
@@ -172,14 +189,18 @@ class OneSleep:
     def _purge(self) -> Moved:
         purged: Purged = self._do.purging.run(self._tenant, dry_run=self._dry_run, going=self._going)
         renewed = self._renew()
-        actions = tuple(
-            Action("purge", memory_id, "forgotten, and the window is over") for memory_id in purged.ids
+        settled = self._do.proposals.settle(self._tenant, dry_run=self._dry_run)
+        actions = (
+            *(Action("purge", memory_id, "forgotten, and the window is over") for memory_id in purged.ids),
+            *(Action("lapse", one.id, f"a memory of it is {one.reason}") for one in settled.lapsed),
         )
         counts = {
             "versions": purged.versions,
             "waiting": purged.waiting,
             "unread": purged.unread,
             "segments": len(renewed),
+            "proposals_lapsed": len(settled.lapsed),
+            "proposals_cleared": settled.cleared,
             "left": int(purged.left),
         }
         segments = tuple(Action("renew", name, "it holds dead rows of the forgotten") for name in renewed)
@@ -207,7 +228,18 @@ class OneSleep:
         folded = self._do.folding.run(
             self._tenant, frozenset(forgotten), self._do.truth, dry_run=self._dry_run
         )
-        return Moved(asdict(folded))
+        refreshed = self._refresh(folded)
+        counts = {name: int(getattr(folded, name)) for name in ("deltas", "deleted", "dropped", "left")}
+        return Moved(counts | {"refreshed": refreshed.rows, "refresh_left": refreshed.left})
+
+    def _refresh(self, folded: Folded) -> Refreshed:
+        """Levels of use as the index's columns; where there is no index to add to, a later run finds them again."""
+        try:
+            return self._do.refreshing.run(
+                self._tenant, folded.levels, dry_run=self._dry_run, going=self._going
+            )
+        except NeedsRebuild:
+            return Refreshed()
 
 
 def _swept_counts(swept: Swept) -> dict[str, int]:
@@ -229,7 +261,7 @@ def _swept_actions(swept: Swept) -> Iterable[Action]:
 
 
 def _pruned(what: str, chosen: Iterable[Chosen]) -> Iterable[Action]:
-    return (Action(what, one.id, f"policy {one.policy.name}") for one in chosen)
+    return (Action(what, one.id, str(one.policy)) for one in chosen)
 
 
 def _collected(collected: Collected) -> dict[str, int]:

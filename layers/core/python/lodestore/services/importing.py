@@ -108,7 +108,7 @@ class Importing:
     ) -> bool:
         """Whether the verdict stands and is carried out; False: another writer came in between."""
         if verdict not in WRITES:
-            if verdict is Verdict.ALREADY_KNOWN and current is not None:
+            if verdict in (Verdict.ALREADY_KNOWN, Verdict.NEWER) and current is not None:
                 self._ensure_seen(tenant, memory_id, current, shown)
             return True
         if verdict is Verdict.RESURRECTED:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from lodestore.domain.arrival import OnConflict, Verdict
-from lodestore.format.transfer_lines import decode_line, encode_line
+from lodestore.format import keys
+from lodestore.format.records import encode_record
+from lodestore.format.transfer_lines import TransferLine, decode_line, encode_line
 from lodestore.services.exporting import Unreadable
 from lodestore.services.import_runs import Entry, Outcome
 from lodestore.services.importing import ImportOptions
@@ -240,7 +243,7 @@ def test_secrets_and_vectors_that_are_not_ours_do_not_come_along(acme: Instance,
     assert outcome.taken.changed == ("embedding",)
 
 
-@pytest.mark.case("B21", "B41")
+@pytest.mark.case("B21")
 @pytest.mark.promise("P-TENANT", "P-SILENT-NEVER")
 def test_an_export_is_of_one_tenant_whole_and_names_what_is_no_memory(acme: Instance, world: World) -> None:
     world.instance("acme-corp").stored("Not for acme", id="theirs")
@@ -305,3 +308,19 @@ def test_an_import_is_indexed_like_any_write_and_leaves_no_marker_behind(
     assert set(verdicts(imported(world.instance("corp"), export))) == {Verdict.ALREADY_KNOWN}
     assert files_of(world.folder / "index") == before
     assert world.instance("corp").hits("Where is the office?") == ["The office is in Bergen"]
+
+
+@pytest.mark.case("B41")
+def test_an_export_holds_every_memory_however_many_pages_the_listing_has(folder: Path) -> None:
+    world = World(folder)
+    acme = world.instance("acme")
+    acme.stored("The first of many", id="first")
+    record = next(iter(acme.lodestore.moving.exporting.run("acme")))
+    assert isinstance(record, TransferLine)
+    ids = sorted(f"m{number}" for number in range(2_344))
+    for memory_id in ids:
+        copy = replace(record.record, id=memory_id)
+        world.state.inner.create(keys.memory("acme", memory_id), encode_record(copy))
+    lines = list(acme.lodestore.moving.exporting.run("acme"))
+    assert [line.record.id for line in lines if isinstance(line, TransferLine)] == ["first", *ids]
+    world.close()

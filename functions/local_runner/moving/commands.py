@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Variables = Mapping[str, str]
 _PROGRESS = 1_000
 _PREVIEW_BYTES = 120
+_VECTORS = "embedding"
 
 
 def add_to(commands: Any) -> None:
@@ -115,7 +116,7 @@ def _import(chosen: argparse.Namespace, variables: Variables) -> None:
         raise Refused(str(why)) from None
     except OSError as error:
         raise Refused(f"FROM can't be read: {error.strerror}") from None
-    told = {name: counts[name] for name in ("entries", *Verdict, "refused", "changed")}
+    told = {name: counts[name] for name in ("entries", *Verdict, "refused", "changed", "vectors_left_out")}
     print(json.dumps({"tenant": tenant, "format": source.format, "dry_run": options.dry_run, **told}))
     if counts["refused"]:
         raise Refused(
@@ -130,9 +131,10 @@ def _count(outcome: Outcome, counts: Counter[str], *, listing: bool) -> None:
         _say(f"{place}: {outcome.error}")
         return
     counts[taken.verdict] += 1
-    if taken.changed:
+    counts["vectors_left_out"] += _VECTORS in taken.changed
+    if changed := [name for name in taken.changed if name != _VECTORS]:
         counts["changed"] += 1
-        _say(f"{place}: {', '.join(taken.changed)} changed (cleaned, redacted, or vectors of another model)")
+        _say(f"{place}: {', '.join(changed)} cleaned or redacted")
     if listing:
         print(
             json.dumps({"place": place, "id": taken.memory_id, "verdict": taken.verdict, **_preview(outcome)})

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Final
 
 ACTIONS_SHOWN = 1_000
+MICRO_USD: Final = 1_000_000
 
 # US dollars per request: S3 Standard, us-east-1 (AWS price list, 2026). Deletes are free.
 _DEAR: Final = 0.005 / 1_000

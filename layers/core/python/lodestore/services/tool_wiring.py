@@ -28,12 +28,18 @@ from lodestore.services.supersede import Superseding
 from lodestore.services.toolbox import Toolbox
 from lodestore.services.update import Update
 from lodestore.services.winners import Winners
-from lodestore.services.wiring import Foundation, Shared
+from lodestore.services.wiring import Foundation, Shared, VectorServices
 from lodestore.settings import Settings
 
 
 def wire_tools(
-    settings: Settings, a: Foundation, s: Shared, counts: Counts, proposals: Proposals, maintain: Maintain
+    settings: Settings,
+    a: Foundation,
+    s: Shared,
+    counts: Counts,
+    proposals: Proposals,
+    maintain: Maintain,
+    engine: VectorServices | None,
 ) -> Toolbox:
     """The toolbox of one process."""
     secrets = settings.secrets
@@ -50,7 +56,15 @@ def wire_tools(
     tools = build_tools(
         {
             "remember": Remember(storing, near, a.clock, secrets=secrets),
-            "recall": Recall(views, winners, counts, a.clock, vectors=vectors, workers=a.workers),
+            "recall": Recall(
+                views,
+                winners,
+                counts,
+                a.clock,
+                vectors=vectors,
+                engine=None if engine is None else engine.reading,
+                workers=a.workers,
+            ),
             "memory_context": Context(views, winners, a.clock, vectors=vectors),
             "get_memory": reading,
             "list_memories": ListMemories(views, winners, a.clock),

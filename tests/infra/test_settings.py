@@ -56,6 +56,8 @@ def test_every_environment_of_the_project_is_valid(name: str) -> None:
             "role",
         ),
         ('alarm_email = "a@b"', "alarm_email"),
+        ("receives_most = 0", "receives_most"),
+        ("visibility_seconds = 599", "visibility_seconds must be 600 or more"),
         ('name = "prod"', "name"),
         ("retain = yes", "can't be read"),
     ],

@@ -113,6 +113,7 @@ class Lodestore:
     entropy: Entropy
     meter: Meter
     workers: Executor
+    requests: RequestCounts
     budget: InvocationBudget
 
     def health(self) -> dict[str, object]:
@@ -246,6 +247,7 @@ def assemble(
         entropy=entropy,
         meter=meter,
         workers=workers,
+        requests=requests,
         budget=budget,
     )
 

@@ -20,6 +20,7 @@ MODEL = "arn:<AWS::Partition>:bedrock:<AWS::Region>::foundation-model/"
 def variables(variant: str) -> dict[str, dict[str, str]]:
     """Each function's variables, as Lambda would hand them over."""
     given = {"STORE": "s3://s", "INDEX_STORE": "s3://i", "MAINTENANCE_QUEUE_URL": "https://sqs.x/1/tasks"}
+    given["VECTOR_BUCKET"] = "vectors"
     given["KMS_KEY"] = "arn:aws:kms:eu-west-1:123456789012:key/1"
     found: dict[str, dict[str, str]] = {}
     for _, body in resources(variant, "Service", FUNCTION):

@@ -167,6 +167,15 @@ def variables_of(environment: Environment, storage: StorageStack) -> dict[str, s
     }
     if environment.embeddings == "bedrock":
         variables["EMBED_MODEL"] = environment.embed_model
+    bucket = environment.vector_bucket
+    if storage.shared_vectors is not None:
+        bucket = cdk.Fn.select(1, cdk.Fn.split(":bucket/", storage.shared_vectors.arn))
+    if bucket is not None:
+        variables |= {
+            "VECTOR_BUCKET": bucket,
+            "VECTOR_INDEX_THRESHOLD": str(environment.vector_index_threshold),
+            "VECTOR_TEXT": str(int(environment.vector_text)),
+        }
     if storage.key is not None:
         variables |= {"ENCRYPTION": "aws:kms", "KMS_KEY": storage.key.key_arn}
     if environment.oauth is not None:

@@ -65,7 +65,9 @@ class Environment(_Strict):
     """One environment. Sizes in MB, times as their names say.
 
     retain       the buckets and queues outlive the stack; False destroys them with it
-    vectors      the S3 Vectors bucket; the emulator has none
+    vectors      the S3 Vectors bucket; without it, `vector_bucket` names one that was made elsewhere (the emulator
+                 makes none)
+    vector_index_threshold  tenants with more memories than this use it; vector_text: contents go there, too
     concurrency  how many MCP requests run at once at most (reserved); None: the account's pool
     visibility_seconds   how long a change that an indexer was given is kept from others: six times what it runs at
                          most, as Lambda advises, so that no batch is worked on twice; short for the emulator alone
@@ -85,6 +87,9 @@ class Environment(_Strict):
     retain: bool = False
     kms: bool = False
     vectors: bool = True
+    vector_bucket: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-.]{1,61}[a-z0-9]$")] | None = None
+    vector_index_threshold: Annotated[int, Field(ge=0, le=2_000_000_000)] = 100_000
+    vector_text: bool = False
     history_days: Annotated[int, Field(ge=2, le=3650)] = 365
     concurrency: Annotated[int, Field(ge=1, le=1000)] | None = 20
     requests_per_second: Annotated[float, Field(gt=0, le=10_000)] = 20.0
@@ -106,6 +111,8 @@ class Environment(_Strict):
             raise ValueError("auth = oauth and the table [oauth] go together")
         if (self.auth is Auth.IAM) is not bool(self.principals):
             raise ValueError("auth = iam and the table [principals] go together")
+        if self.vectors and self.vector_bucket is not None:
+            raise ValueError("vector_bucket names a bucket made elsewhere, and needs vectors = false")
         if self.alarm_email is not None and not self.alarms:
             raise ValueError("alarm_email needs alarms = true")
         if self.visibility_seconds < INDEXER_SECONDS and self.name != "test":

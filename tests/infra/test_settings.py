@@ -34,6 +34,8 @@ def test_every_environment_of_the_project_is_valid(name: str) -> None:
     [
         ("alarm = true", "alarm: unknown key"),
         ("history_days = 0", "history_days"),
+        ("vector_index_threshold = -1", "vector_index_threshold"),
+        ('vector_bucket = "elsewhere"', "vectors = false"),
         ('architecture = "arm"', "architecture"),
         ('auth = "open"', "auth"),
         ('auth = "oauth"', "[oauth]"),

@@ -18,6 +18,7 @@ from lodestore.services.pruning import Pruning
 from lodestore.services.purging import Purging
 from lodestore.services.refreshing import Refreshing
 from lodestore.services.removing import Removing
+from lodestore.services.reporting import Reporting
 from lodestore.services.reports import Reports
 from lodestore.services.sleeping import Sleeping
 from lodestore.services.step_runs import StepRuns, StepServices
@@ -47,13 +48,14 @@ def wire_upkeep(
     rules: UpkeepRules,
 ) -> UpkeepServices:
     """The services of the sleep."""
+    vectors = None if i.vectors is None else i.vectors.sweeping
     removing = Removing(s.ledger, s.tombstones)
     purging = Purging(a.state, s.truth, s.tombstones, clock=a.clock, meter=a.meter, window=a.window)
     steps = StepServices(
         sweeping=Sweeping(
             a.state, s.manifests, s.segments, s.truth, s.forgotten, Superseding(s.ledger), meter=a.meter
         ),
-        expiring=Expiring(s.views, removing, a.clock),
+        expiring=Expiring(s.views, s.truth, removing, a.clock),
         pruning=Pruning(s.views, s.truth, counts, removing, proposals, a.clock),
         upkeep=i.upkeep,
         backfill=i.backfill,
@@ -67,17 +69,18 @@ def wire_upkeep(
         segments=s.segments,
         pending=s.pending,
         truth=s.truth,
+        vectors=vectors,
     )
     reports = Reports(a.index, a.meter)
     sleeping = Sleeping(
         StepRuns(steps, rules),
         s.due_times,
-        reports,
+        Reporting(reports, a.requests, clock=a.clock, meter=a.meter),
         a.requests,
         Unchanged(a.state, a.index, a.meter, model=a.model),
         clock=a.clock,
         entropy=a.entropy,
         meter=a.meter,
     )
-    erasing = ErasingMemory(a.state, s.truth, removing, purging, sleeping, a.clock)
+    erasing = ErasingMemory(a.state, s.truth, removing, purging, sleeping, vectors, a.clock)
     return UpkeepServices(sleeping, reports, erasing, UpkeepWorker(sleeping, s.due))

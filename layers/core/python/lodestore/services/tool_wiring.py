@@ -42,7 +42,7 @@ def wire_tools(
     views = s.views
     vectors = QueryVectors(a.embedder, a.meter)
     superseding = Superseding(s.ledger)
-    reading = Reading(s.ledger, a.state, a.clock)
+    reading = Reading(s.ledger, s.views, a.state, a.clock)
     storing = Storing(s.ledger, superseding, s.passages, a.clock)
     update = Update(s.ledger, superseding, s.passages, near, a.clock, secrets=secrets)
     restoring = Restoring(a.state, s.ledger, superseding, s.tombstones, a.clock, window=a.window)

@@ -20,6 +20,7 @@ from lodestore.bootstrap import Lodestore, build, environment, system_clock
 from lodestore.domain.moments import format_moment
 from lodestore.errors import InvalidArgument, SettingsError
 from lodestore.format.reports import report_fields
+from lodestore.services.counters import Counters
 from lodestore.services.deadlines import going_for, seconds_left
 from lodestore.services.dispatch import SECONDS, Dispatched
 from lodestore.services.misconfigured import misconfigured_line
@@ -56,10 +57,12 @@ class Maintenance:
         self._queue = lodestore.task_queue
         self._batch = lodestore.upkeep_batch
         self._clock = lodestore.clock
+        self._budget = lodestore.budget
         self._journal = journal
 
     def __call__(self, event: object, context: object = None) -> Answer:
         left = seconds_left(context)
+        self._budget.begin(left)
         seconds = SECONDS if left is None else left - RESERVE_SECONDS
         messages = messages_of(event)
         if messages is not None:
@@ -139,8 +142,9 @@ def unconfigured(reason: str, event: object, _context: object = None) -> Answer:
 def _maintenance() -> Callable[[object, object], Answer]:
     variables = environment()
     on_lambda = ON_LAMBDA in variables
+    counters = Counters()
     try:
-        lodestore = build(variables)
+        lodestore = build(variables, meter=counters)
     except SettingsError as error:
         if not on_lambda:
             raise
@@ -149,6 +153,7 @@ def _maintenance() -> Callable[[object, object], Answer]:
         clock=lodestore.clock,
         log=sys.stdout if on_lambda else sys.stderr,
         metrics=sys.stdout if on_lambda else None,
+        counters=counters,
     )
     return Maintenance(lodestore, journal)
 

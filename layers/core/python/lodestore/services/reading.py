@@ -17,19 +17,17 @@ from lodestore.domain.caller import Caller
 from lodestore.domain.memory import Memory
 from lodestore.domain.text import first_sentence, outline
 from lodestore.errors import NotFound, Unavailable
-from lodestore.format import keys
-from lodestore.format.records import InvalidRecord, decode_record
 from lodestore.ports.clock import Clock
-from lodestore.ports.object_store import Found, ObjectStore, ObjectTooLarge, StoreUnavailable
+from lodestore.ports.object_store import StoreUnavailable
 from lodestore.services import columns
 from lodestore.services.arguments import Arguments
 from lodestore.services.founded_memory import is_founded
 from lodestore.services.ledger import Ledger
+from lodestore.services.old_versions import OldVersions
 from lodestore.services.shown import NOTICE, fit, show_memory, show_moment, status_of
 from lodestore.services.tenant_view import TenantViews
 
 ARGUMENTS = ("id", "level", "history")
-VERSIONS_READ = 50
 _OUTLINE_BYTES = 2_000
 _ABSTRACT_CHARACTERS = 240
 _STATED = ("content", "type", "category", "tags", "importance", "pinned", "source", "metadata")
@@ -47,10 +45,10 @@ class Level(StrEnum):
 class Reading:
     """The tool `get_memory`."""
 
-    def __init__(self, ledger: Ledger, views: TenantViews, state: ObjectStore, clock: Clock) -> None:
+    def __init__(self, ledger: Ledger, views: TenantViews, versions: OldVersions, clock: Clock) -> None:
         self._ledger = ledger
         self._views = views
-        self._state = state
+        self._old = versions
         self._clock = clock
 
     def __call__(self, caller: Caller, given: Mapping[str, object]) -> dict[str, object]:
@@ -138,27 +136,13 @@ class Reading:
 
         Raises StoreUnavailable.
         """
-        key = keys.memory(memory.tenant, memory.id)
         yield memory
         shown = memory.version
-        for count, version in enumerate(self._state.versions(key)):
-            if version.key != key or count >= VERSIONS_READ:
-                return
-            older = self._version(memory, key, version.version_id)
-            if older is None or older.created_at != memory.created_at:
-                return
+        for older in self._old.before(memory):
             # A note of being superseded is a new revision of the same version.
             if older.version < shown:
                 shown = older.version
                 yield older
-
-    def _version(self, memory: Memory, key: str, version_id: str) -> Memory | None:
-        try:
-            found = self._state.get_version(key, version_id, max_bytes=limits.OBJECT_BYTES)
-            record = decode_record(found.body, memory.tenant, memory.id) if isinstance(found, Found) else None
-        except (InvalidRecord, ObjectTooLarge):
-            return None
-        return record if isinstance(record, Memory) else None
 
 
 def _differing(newer: Memory, older: Memory) -> list[str]:

@@ -3,13 +3,14 @@
 Owns: the tool `recall`, from arguments to the envelope. Guarantees: filters before ranking (B35); what is expired,
 superseded or not the caller's never ranks, and does not count in any statistic that a score shows (P-TENANT); text
 comes only inside the untrusted envelope (P-UNTRUSTED); at least one hit whenever something passes.
-Gives up: a memory whose row fell out between the listing and the read is refilled at most twice.
+Gives up: a memory whose row fell out between the listing and the read is refilled at most twice. With `as_of` what an
+updated memory said then is shown, but it is found by what it says now.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -26,13 +27,14 @@ from lodestore.retrieval.tokenizer import index_terms
 from lodestore.services import columns
 from lodestore.services.arguments import Arguments
 from lodestore.services.counts import Counts
-from lodestore.services.query_vectors import FAILED, QueryVectors
+from lodestore.services.old_versions import OldVersions
+from lodestore.services.query_vectors import FAILED, Asked, QueryVectors
 from lodestore.services.scoring import Ranking, rank
 from lodestore.services.selection import FILTER_ARGUMENTS, read_filters
 from lodestore.services.session_orders import SessionOrders
 from lodestore.services.shown import NOTICE, fit, show_memory, show_moment
-from lodestore.services.signals import QueryVector
-from lodestore.services.tenant_view import TenantView, TenantViews
+from lodestore.services.tenant_view import TenantView, TenantViews, unseen
+from lodestore.services.vector_reading import Found, OneReading, Sought, VectorReading
 from lodestore.services.winners import Winners
 
 REFILLS = 2
@@ -111,13 +113,17 @@ class Recall:
         clock: Clock,
         *,
         vectors: QueryVectors,
+        engine: VectorReading | None,
+        versions: OldVersions,
         workers: Executor,
     ) -> None:
+        self._versions = versions
         self._views = views
         self._winners = winners
         self._counts = counts
         self._clock = clock
         self._vectors = vectors
+        self._engine = engine
         self._workers = workers
         self._orders = SessionOrders()
 
@@ -127,9 +133,13 @@ class Recall:
         asked = self._workers.submit(self._vectors.of, question.query)
         # Beside the first round trip, or a recall that flushes would be one deeper.
         flushed = self._workers.submit(self._counts.flush_due, caller.tenant, coming=question.limit)
-        view = self._views.load(caller.tenant, tail_limit=limits.TAIL_LIMIT)
+        reading = self._reading(caller, question, asked)
+        view = self._views.load(
+            caller.tenant, tail_limit=limits.TAIL_LIMIT, seen=unseen if reading is None else reading.seen
+        )
         vector = asked.result()
-        ranking = self._rank(caller, view, question, vector.vector)
+        ranking, degraded = self._rank(caller, view, question, vector, reading)
+        view = replace(view, degraded=view.degraded or degraded)
         enough = _enough(question, ranking)
         hits = self._hits(caller, view, question, ranking, enough)
         pending = _pending_visible(view, caller)
@@ -146,9 +156,17 @@ class Recall:
         self._counts.recalled(caller.tenant, [str(hit["id"]) for hit in _shown_hits(answer)])
         return answer
 
+    def _reading(self, caller: Caller, question: Question, asked: Future[Asked]) -> OneReading | None:
+        if self._engine is None:
+            return None
+        current = question.as_of is None and not question.include_superseded
+        sought = Sought(caller=caller, filters=question.filters, query=question.query, current=current)
+        return self._engine.begin(sought, asked)
+
     def _rank(
-        self, caller: Caller, view: TenantView, question: Question, vector: QueryVector | None
-    ) -> Ranking:
+        self, caller: Caller, view: TenantView, question: Question, asked: Asked, reading: OneReading | None
+    ) -> tuple[Ranking, bool]:
+        """The ranking, and whether the vector engine failed it."""
         now, at = self._clock.now(), question.as_of
         live = columns.but(columns.visible(view, caller), columns.expired(view, at or now))
         if at is not None:
@@ -156,7 +174,9 @@ class Recall:
         if not question.include_superseded:
             live = columns.but(live, columns.superseded(view, at))
         admitted = columns.both(live, columns.admitted(view, question.filters))
-        return rank(view, live, admitted, read_query(question.query, at or now), vector, self._orders)
+        found = Found(asked.vector) if reading is None else reading.found(view, live, admitted, asked)
+        read = read_query(question.query, at or now)
+        return rank(view, live, admitted, read, found.vector, self._orders), found.failed
 
     def _hits(
         self, caller: Caller, view: TenantView, question: Question, ranking: Ranking, enough: int
@@ -170,10 +190,23 @@ class Recall:
                 break
             ranks = range(taken, taken + lacking)
             taken += lacking
-            memories = self._winners.read(caller, view, [ranking.place(rank) for rank in ranks])
+            now = self._winners.read(caller, view, [ranking.place(rank) for rank in ranks])
+            memories = self._workers.map(lambda memory: self._then(caller, question, memory), now)
             found = zip(ranks, memories, strict=True)
             hits = collapse([*hits, *self._still(view, question, ranking, found)])
         return hits
+
+    def _then(self, caller: Caller, question: Question, memory: Memory | None) -> Memory | None:
+        """The memory as it was at `as_of`, where that is kept; as it is now, where it is not or nothing changed."""
+        if memory is None or question.as_of is None or not changed_after(memory, question.as_of):
+            return memory
+        then = self._versions.at(memory, question.as_of)
+        if then is None:
+            return memory
+        if not then.visible_to(caller) or then.holds_from > question.as_of:
+            return None
+        # Who superseded it is told as of now, as it is of every hit.
+        return replace(then, superseded_by=memory.superseded_by)
 
     def _still(
         self,
@@ -221,6 +254,11 @@ def read_question(arguments: Arguments) -> Question:
         max_bytes=arguments.whole("max_bytes", least=limits.ANSWER_BYTES_LEAST, most=limits.ANSWER_BYTES_MOST)
         or limits.ANSWER_BYTES,
     )
+
+
+def changed_after(memory: Memory, moment: datetime) -> bool:
+    """Whether it was updated after that time."""
+    return memory.version > 1 and memory.updated_at > moment
 
 
 def superseding(view: TenantView, place: columns.Place, memory: Memory) -> tuple[str, ...]:
@@ -303,7 +341,7 @@ def _shown(hit: Hit, question: Question, now: datetime) -> dict[str, object]:
         "similar": list(hit.similar),
         "contradicts": [],
     }
-    if question.as_of is not None and memory.version > 1 and memory.updated_at > question.as_of:
+    if question.as_of is not None and changed_after(memory, question.as_of):
         shown["changed_since"] = show_moment(memory.updated_at)
     if question.explain:
         shown["explain"] = dict(hit.parts)

@@ -42,6 +42,7 @@ from lodestore.services.upkeep_steps import (
     PURGE,
     SWEEP,
 )
+from lodestore.services.vector_sweeping import VectorSweeping
 from lodestore.services.withdrawing import Withdrawing, Withdrawn
 
 # Ids in the reason of one action; the undo record has them all.
@@ -78,6 +79,7 @@ class StepServices:
     segments: Segments
     pending: Pending
     truth: Truth
+    vectors: VectorSweeping | None
 
 
 class StepRuns:
@@ -140,6 +142,7 @@ class OneSleep:
 
     def _sweep(self) -> Moved:
         try:
+            self._index_pending()
             swept = self._do.sweeping.run(self._tenant, dry_run=self._dry_run)
         except NeedsRebuild:
             # A rebuild reads all of the truth and settles what is forgotten: it is a sweep, and more.
@@ -147,11 +150,18 @@ class OneSleep:
                 self.upkept = self._do.upkeep.index_more(self._tenant, self.upkept, going=self._going)
             return Moved({"rebuilt": 1})
         self.swept = swept
+        vectors = self._sweep_vectors()
         if not self._dry_run and (swept.dirty or swept.noted):
             self.upkept = self._do.upkeep.index_more(
                 self._tenant, self.upkept, swept.dirty, going=self._going
             )
-        return Moved(_swept_counts(swept), tuple(_swept_actions(swept)))
+        return Moved(_swept_counts(swept) | vectors, tuple(_swept_actions(swept)))
+
+    def _index_pending(self) -> None:
+        """What has markers first, where this sleep indexes anyway: or the sweep would read the same ids, too."""
+        indexes = INDEX in self._steps and INDEX not in self._rules.off and not self._dry_run
+        if indexes and self._do.pending.list(self._tenant).markers:
+            self.upkept = self._do.upkeep.index_more(self._tenant, self.upkept, going=self._going)
 
     def _expire(self) -> Moved:
         expired: Expired = self._do.expiring.run(self._tenant, dry_run=self._dry_run, going=self._going)
@@ -243,8 +253,17 @@ class OneSleep:
             "proposals_cleared": settled.cleared,
             "left": int(purged.left),
         }
+        counts |= self._sweep_vectors()
         segments = tuple(Action("renew", name, "it holds dead rows of the forgotten") for name in renewed)
         return Moved(counts, (*actions, *segments))
+
+    def _sweep_vectors(self) -> dict[str, int]:
+        """What the vector engine holds of what is no longer shown goes; nothing is said where there is no engine."""
+        if self._do.vectors is None:
+            return {}
+        swept = self._do.vectors.run(self._tenant, dry_run=self._dry_run, going=self._going)
+        names = ("deleted", "waiting", "unmarked", "dropped", "left", "failed")
+        return {f"vectors_{name}": int(getattr(swept, name)) for name in names}
 
     def _renew(self) -> tuple[str, ...]:
         """Write the segments anew in which a forgotten memory's row still lies dead."""
@@ -303,6 +322,7 @@ def _swept_counts(swept: Swept) -> dict[str, int]:
         "objects": len(swept.objects),
         "differing": len(swept.differing),
         "vanished": len(swept.vanished),
+        "skipped": len(swept.skipped),
         "forgotten_again": swept.forgotten_again,
         "tombstones": swept.copied,
         "noted": len(swept.noted),
@@ -313,6 +333,7 @@ def _swept_counts(swept: Swept) -> dict[str, int]:
 def _swept_actions(swept: Swept) -> Iterable[Action]:
     yield from (Action("index", m, "the object is not as the index shows it") for m in swept.differing)
     yield from (Action("index", m, "the object is gone") for m in swept.vanished)
+    yield from (Action("skip", m, f"it is no record: {flaw}") for m, flaw in swept.skipped)
     yield from (Action("note", old, f"superseded by {new}") for old, new in swept.noted)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -45,7 +45,7 @@ _TENANTS_RESOLVED = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ViewPart:
-    """A segment, listed or made of the tail, and which of its rows stand for their ids.
+    """A segment, listed by `name` or made of the tail, and which of its rows stand for their ids.
 
     holding    which values of `supersedes` hold; None: all (services/founded)
     unfounded  rows of merged memories that do not hold, and so do not count
@@ -53,6 +53,7 @@ class ViewPart:
 
     segment: Segment
     counts: Mask
+    name: str | None = None
     holding: Mask | None = None
     unfounded: tuple[int, ...] = ()
 
@@ -90,6 +91,10 @@ class _Overlay:
     read_now: frozenset[str]
 
 
+def unseen(_: Manifest | None) -> None:
+    """A manifest that nobody else goes by."""
+
+
 class TenantViews:
     """Views of all tenants. Thread-safe."""
 
@@ -119,15 +124,23 @@ class TenantViews:
         self._tails: dict[str, tuple[tuple[Held, ...], Segment]] = {}
         self._lock = threading.Lock()
 
-    def load(self, tenant: str, *, tail_limit: int | None = None) -> TenantView:
-        """The view of this moment. Raises Unavailable: half a view is no answer."""
+    def load(
+        self, tenant: str, *, tail_limit: int | None = None, seen: Callable[[Manifest | None], None] = unseen
+    ) -> TenantView:
+        """The view of this moment. Raises Unavailable: half a view is no answer.
+
+        seen   called once with the manifest, before the segments and the tail are read: what else goes by it
+        """
         try:
-            return self._load(tenant, tail_limit)
+            return self._load(tenant, tail_limit, seen)
         except (StoreUnavailable, ObjectTooLarge):
             raise Unavailable("The store did not answer a read.") from None
 
-    def _load(self, tenant: str, tail_limit: int | None) -> TenantView:
+    def _load(
+        self, tenant: str, tail_limit: int | None, seen: Callable[[Manifest | None], None]
+    ) -> TenantView:
         loaded, pending = self._first_trip(tenant)
+        seen(loaded.manifest)
         index = self._index_view(tenant, loaded.manifest)
         if index.missing:
             # A merge may have retired it since; a second look at the manifest settles that.
@@ -221,18 +234,21 @@ class TenantViews:
     def _parts(self, tenant: str, index: IndexView, overlay: _Overlay) -> tuple[ViewPart, ...]:
         covered = (*overlay.replaced, *overlay.hidden)
         hashes = hashes64(covered)
+        names: list[str | None] = [listed.entry.name for listed in index.listed]
         parts = [(listed.segment, _covered(listed, covered, hashes)) for listed in index.listed]
         tail = self._tail(tenant, overlay.replaced)
         if tail is not None:
+            names.append(None)
             parts.append((tail, np.ones(len(tail), np.bool_)))
         return tuple(
             ViewPart(
                 segment,
                 found.counts,
+                name,
                 found.holding,
                 () if found.counts is counts else tuple(np.flatnonzero(counts > found.counts).tolist()),
             )
-            for (segment, counts), found in zip(parts, founded(parts), strict=True)
+            for name, (segment, counts), found in zip(names, parts, founded(parts), strict=True)
         )
 
     def _tail(self, tenant: str, replaced: Mapping[str, Held]) -> Segment | None:

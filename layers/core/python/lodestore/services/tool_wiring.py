@@ -14,6 +14,7 @@ from lodestore.services.forget import Forget
 from lodestore.services.listing import ListMemories
 from lodestore.services.maintain import Maintain
 from lodestore.services.nearby import Nearby
+from lodestore.services.old_versions import OldVersions
 from lodestore.services.proposal_wiring import wire_proposals
 from lodestore.services.proposals import Proposals
 from lodestore.services.query_vectors import QueryVectors
@@ -28,12 +29,18 @@ from lodestore.services.supersede import Superseding
 from lodestore.services.toolbox import Toolbox
 from lodestore.services.update import Update
 from lodestore.services.winners import Winners
-from lodestore.services.wiring import Foundation, Shared
+from lodestore.services.wiring import Foundation, Shared, VectorServices
 from lodestore.settings import Settings
 
 
 def wire_tools(
-    settings: Settings, a: Foundation, s: Shared, counts: Counts, proposals: Proposals, maintain: Maintain
+    settings: Settings,
+    a: Foundation,
+    s: Shared,
+    counts: Counts,
+    proposals: Proposals,
+    maintain: Maintain,
+    engine: VectorServices | None,
 ) -> Toolbox:
     """The toolbox of one process."""
     secrets = settings.secrets
@@ -42,7 +49,8 @@ def wire_tools(
     views = s.views
     vectors = QueryVectors(a.embedder, a.meter)
     superseding = Superseding(s.ledger)
-    reading = Reading(s.ledger, s.views, a.state, a.clock)
+    versions = OldVersions(a.state)
+    reading = Reading(s.ledger, s.views, versions, a.clock)
     storing = Storing(s.ledger, superseding, s.passages, a.clock)
     update = Update(s.ledger, superseding, s.passages, near, a.clock, secrets=secrets)
     restoring = Restoring(a.state, s.ledger, superseding, s.tombstones, a.clock, window=a.window)
@@ -50,7 +58,16 @@ def wire_tools(
     tools = build_tools(
         {
             "remember": Remember(storing, near, a.clock, secrets=secrets),
-            "recall": Recall(views, winners, counts, a.clock, vectors=vectors, workers=a.workers),
+            "recall": Recall(
+                views,
+                winners,
+                counts,
+                a.clock,
+                vectors=vectors,
+                engine=None if engine is None else engine.reading,
+                versions=versions,
+                workers=a.workers,
+            ),
             "memory_context": Context(views, winners, a.clock, vectors=vectors),
             "get_memory": reading,
             "list_memories": ListMemories(views, winners, a.clock),

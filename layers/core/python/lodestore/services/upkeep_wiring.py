@@ -19,6 +19,7 @@ from lodestore.services.pruning import Pruning
 from lodestore.services.purging import Purging
 from lodestore.services.refreshing import Refreshing
 from lodestore.services.removing import Removing
+from lodestore.services.reporting import Reporting
 from lodestore.services.reports import Reports
 from lodestore.services.sleeping import Sleeping
 from lodestore.services.step_runs import StepRuns, StepServices
@@ -50,6 +51,7 @@ def wire_upkeep(
     rules: UpkeepRules,
 ) -> UpkeepServices:
     """The services of the sleep."""
+    vectors = None if i.vectors is None else i.vectors.sweeping
     removing = Removing(s.ledger, s.tombstones)
     withdrawing = Withdrawing(s.views, s.truth, removing, a.clock)
     purging = Purging(a.state, s.truth, s.tombstones, clock=a.clock, meter=a.meter, window=a.window)
@@ -57,7 +59,7 @@ def wire_upkeep(
         sweeping=Sweeping(
             a.state, s.manifests, s.segments, s.truth, s.forgotten, Superseding(s.ledger), meter=a.meter
         ),
-        expiring=Expiring(s.views, removing, a.clock),
+        expiring=Expiring(s.views, s.truth, removing, a.clock),
         pruning=Pruning(s.views, s.truth, counts, removing, proposals, a.clock),
         upkeep=i.upkeep,
         backfill=i.backfill,
@@ -75,17 +77,18 @@ def wire_upkeep(
         segments=s.segments,
         pending=s.pending,
         truth=s.truth,
+        vectors=vectors,
     )
     reports = Reports(a.index, a.meter)
     sleeping = Sleeping(
         StepRuns(steps, rules),
         s.due_times,
-        reports,
+        Reporting(reports, a.requests, clock=a.clock, meter=a.meter),
         a.requests,
         Unchanged(a.state, a.index, a.meter, model=a.model),
         clock=a.clock,
         entropy=a.entropy,
         meter=a.meter,
     )
-    erasing = ErasingMemory(a.state, s.truth, removing, withdrawing, purging, sleeping, a.clock)
+    erasing = ErasingMemory(a.state, s.truth, removing, withdrawing, purging, sleeping, vectors, a.clock)
     return UpkeepServices(sleeping, reports, erasing, UpkeepWorker(sleeping, s.due))

@@ -65,7 +65,14 @@ class Ours:
         self.view = TenantView(parts, {}, self.manifest, frozenset())
         nothing: Any = None
         self._recall = Recall(
-            nothing, nothing, nothing, FakeClock(), vectors=nothing, engine=None, workers=nothing
+            nothing,
+            nothing,
+            nothing,
+            FakeClock(),
+            vectors=nothing,
+            engine=None,
+            versions=nothing,
+            workers=nothing,
         )
 
     def rank(self, question: Question, vector: np.ndarray[Any, Any], anchors: Anchors = ANCHORS) -> Ranking:

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from local_runner.sleep_progress import showing
 from lodestore.domain.identity import is_memory_id
-from lodestore.domain.sleep_report import StepReport
 from lodestore.format.reports import InvalidReport, as_markdown, report_fields
 from lodestore.settings import DEFAULT_TENANT, TENANT_PATTERN, is_tenant
 
@@ -57,13 +57,14 @@ def add_to(commands: Any) -> None:
 
 def _sleep(chosen: argparse.Namespace, variables: Variables) -> None:
     from lodestore.services.maintain import read_steps
+    from lodestore.services.upkeep_steps import STEPS
 
     tenant = tenant_of(chosen.tenant, variables, "sleep", unset=DEFAULT_TENANT)
     steps = read_steps(tuple((chosen.steps or variables.get("STEPS", "")).split()))
+    dry_run = chosen.dry_run or switch("DRY_RUN", variables)
     lodestore = built(variables)
-    slept = lodestore.sleeping.run(
-        tenant, steps, dry_run=chosen.dry_run or switch("DRY_RUN", variables), progress=_progress
-    )
+    with showing(tenant, [step for step in STEPS if step in steps]) as progress:
+        slept = lodestore.sleeping.run(tenant, steps, dry_run=dry_run, progress=progress)
     lodestore.counts.flush()
     print(json.dumps(report_fields(slept.report), ensure_ascii=False, indent=2))
     if not slept.report.complete:
@@ -177,9 +178,3 @@ def switch(name: str, variables: Variables) -> bool:
     if value not in _SWITCH:
         raise Refused(f"{name} must be one of 0 | 1, not {value!r}")
     return value == "1"
-
-
-def _progress(step: StepReport) -> None:
-    moved = ", ".join(f"{name} {count:,}" for name, count in step.counts.items() if count) or "nothing to do"
-    said = f"{step.status}: {step.why}" if step.why else moved
-    print(f"lodestore: {step.step}: {said} ({step.seconds:.1f} s)", file=sys.stderr, flush=True)

@@ -158,14 +158,6 @@ def test_as_of_shows_what_held_then(world: World, acme: Instance) -> None:
     assert acme.hits("office", as_of="2019-01-01") == []
 
 
-def test_as_of_says_where_a_memory_was_changed_since(world: World, acme: Instance) -> None:
-    memory_id = acme.stored("The office is in Oslo")
-    world.clock.advance(timedelta(days=10))
-    acme.call("update_memory", id=memory_id, content="The office is in central Oslo")
-    (hit,) = rows(acme.call("recall", query="office", as_of="2026-03-10"), "hits")
-    assert hit["changed_since"] == "2026-03-19T01:30:00.000Z"
-
-
 def test_modes_differ_in_how_many_and_how_sure(acme: Instance) -> None:
     for number in range(14):
         acme.stored(f"Recipe {number} with garlic")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ import pytest
 from lodestore.bootstrap import build
 from lodestore.domain.memory import Memory
 from lodestore.domain.proposal import ProposalKind, propose
-from tests.system.processes import run_lodestore, tool_process, variables
+from tests.system.processes import LODESTORE, run_lodestore, tool_process, variables
 
 WORD = "XYZZYPLUGH"
 
@@ -116,3 +119,32 @@ def test_proposals_are_listed_decided_and_undone_by_command(tmp_path: Path) -> N
         assert process.call("list_memories")["total"] == 1
     unknown = run_lodestore(environment, "undo", "p0")
     assert (unknown.returncode, "can be undone" in unknown.stderr) == (1, True)
+
+
+def test_a_person_on_a_terminal_sees_the_steps_move_and_standard_output_is_the_report_alone(
+    tmp_path: Path,
+) -> None:
+    environment = {**begun(tmp_path, "acme"), "TERM": "xterm", "COLUMNS": "160"}
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        [*LODESTORE, "sleep"], env=environment, stdout=subprocess.PIPE, stderr=theirs, text=True
+    ) as process:
+        os.close(theirs)
+        seen = _until_closed(ours)
+        assert process.stdout is not None
+        report = json.loads(process.stdout.read())
+    assert (process.returncode, report["complete"]) == (0, True)
+    for step in report["steps"]:
+        assert f"{step['step']}: " in seen
+    assert "lodestore: " not in seen
+    assert "\x1b[" in seen
+
+
+def _until_closed(terminal: int) -> str:
+    """All that is written to a terminal until its last writer is gone."""
+    read: list[bytes] = []
+    with open(terminal, "rb", buffering=0) as stream, suppress(OSError):
+        # Linux says so by an error, where a file would come to its end.
+        while piece := stream.read(65_536):
+            read.append(piece)
+    return b"".join(read).decode()

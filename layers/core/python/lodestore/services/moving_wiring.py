@@ -13,6 +13,7 @@ from lodestore.services.exporting import Exporting
 from lodestore.services.import_runs import BATCH, ImportRuns
 from lodestore.services.import_statements import StatementImporting
 from lodestore.services.importing import Importing
+from lodestore.services.old_versions import OldVersions
 from lodestore.services.reading import Reading
 from lodestore.services.storing import Storing
 from lodestore.services.supersede import Superseding
@@ -37,6 +38,6 @@ def wire_moving(a: Foundation, s: Shared, *, secrets: SecretPolicy) -> MovingSer
     )
     takers = ThreadPoolExecutor(BATCH, thread_name_prefix="lodestore-import")
     return MovingServices(
-        Exporting(a.state, s.truth, s.forgotten, Reading(s.ledger, a.state, a.clock)),
+        Exporting(a.state, s.truth, s.forgotten, Reading(s.ledger, OldVersions(a.state), a.clock)),
         ImportRuns(importing, statements, s.manifests, s.segments, takers=takers),
     )

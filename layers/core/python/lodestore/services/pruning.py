@@ -88,13 +88,11 @@ class Pruning:
         chosen = self._choose(tenant, policies, known, now)
         taken, left = chosen[:RUN_MEMORIES], len(chosen[RUN_MEMORIES:])
         going_away = [one for one in taken if one.policy.forget]
-        gone: list[Chosen] = going_away if dry_run else []
-        for number, one in enumerate([] if dry_run else going_away):
-            if not going():
-                left += len(going_away) - number
-                break
-            if self._forget(tenant, one, known, now):
-                gone.append(one)
+        if dry_run:
+            gone = [one for _, one, _ in self._judged(tenant, going_away, known, now)]
+        else:
+            gone, cut = self._forget_all(tenant, going_away, known, now, going)
+            left += cut
         wanted = self._wanted(tenant, [one for one in taken if not one.policy.forget], known, now)
         chosen_by = {proposal.id: one for proposal, one in wanted}
         proposed = self._proposals.propose(tenant, [proposal for proposal, _ in wanted], dry_run=dry_run)
@@ -115,6 +113,23 @@ class Pruning:
                 chosen.setdefault(memory_id, Chosen(memory_id, policy))
         return [chosen[memory_id] for memory_id in sorted(chosen)]
 
+    def _forget_all(
+        self,
+        tenant: str,
+        chosen: Sequence[Chosen],
+        known: KnownUse,
+        now: datetime,
+        going: Callable[[], bool],
+    ) -> tuple[list[Chosen], int]:
+        """Those that were forgotten, and for how many there was no time."""
+        gone: list[Chosen] = []
+        for number, one in enumerate(chosen):
+            if not going():
+                return gone, len(chosen) - number
+            if self._forget(tenant, one, known, now):
+                gone.append(one)
+        return gone, 0
+
     def _forget(self, tenant: str, one: Chosen, known: KnownUse, now: datetime) -> bool:
         removal = Removal(f"pruned by the policy {one.policy.name}", BY, now)
         use = known.levels.get(one.id, UNUSED)
@@ -128,14 +143,9 @@ class Pruning:
     def _wanted(
         self, tenant: str, named: Sequence[Chosen], known: KnownUse, now: datetime
     ) -> list[tuple[Proposal, Chosen]]:
-        """Proposals to forget them, what is worth least first, each judged on the memory itself."""
-        truth = self._truth.read_many(tenant, [one.id for one in named])
-        worth: list[tuple[float, Chosen, Memory]] = []
-        for one in named:
-            memory, use = truth[one.id].record, known.levels.get(one.id, UNUSED)
-            if isinstance(memory, Memory) and one.policy.admits(memory, now, use):
-                worth.append((memory_value(memory, use, now), one, memory))
-        worth.sort(key=lambda item: (item[0], item[1].id))
+        """Proposals to forget them, what is worth least first."""
+        judged = self._judged(tenant, named, known, now)
+        judged.sort(key=lambda item: (item[0], item[1].id))
         return [
             (
                 propose(
@@ -143,8 +153,20 @@ class Pruning:
                 ),
                 one,
             )
-            for value, one, memory in worth
+            for value, one, memory in judged
         ]
+
+    def _judged(
+        self, tenant: str, chosen: Sequence[Chosen], known: KnownUse, now: datetime
+    ) -> list[tuple[float, Chosen, Memory]]:
+        """Those that their policy admits as they stand now, with the memory and what it is worth."""
+        truth = self._truth.read_many(tenant, [one.id for one in chosen])
+        found: list[tuple[float, Chosen, Memory]] = []
+        for one in chosen:
+            memory, use = truth[one.id].record, known.levels.get(one.id, UNUSED)
+            if isinstance(memory, Memory) and one.policy.admits(memory, now, use):
+                found.append((memory_value(memory, use, now), one, memory))
+        return found
 
 
 def _evidence(one: Chosen, memory: Memory, value: float, known: KnownUse, now: datetime) -> Evidence:

@@ -3,7 +3,8 @@
 Owns: the tool `recall`, from arguments to the envelope. Guarantees: filters before ranking (B35); what is expired,
 superseded or not the caller's never ranks, and does not count in any statistic that a score shows (P-TENANT); text
 comes only inside the untrusted envelope (P-UNTRUSTED); at least one hit whenever something passes.
-Gives up: a memory whose row fell out between the listing and the read is refilled at most twice.
+Gives up: a memory whose row fell out between the listing and the read is refilled at most twice. With `as_of` what an
+updated memory said then is shown, but it is found by what it says now.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from lodestore.retrieval.tokenizer import index_terms
 from lodestore.services import columns
 from lodestore.services.arguments import Arguments
 from lodestore.services.counts import Counts
+from lodestore.services.old_versions import OldVersions
 from lodestore.services.query_vectors import FAILED, Asked, QueryVectors
 from lodestore.services.scoring import Ranking, rank
 from lodestore.services.selection import FILTER_ARGUMENTS, read_filters
@@ -112,8 +114,10 @@ class Recall:
         *,
         vectors: QueryVectors,
         engine: VectorReading | None,
+        versions: OldVersions,
         workers: Executor,
     ) -> None:
+        self._versions = versions
         self._views = views
         self._winners = winners
         self._counts = counts
@@ -186,10 +190,23 @@ class Recall:
                 break
             ranks = range(taken, taken + lacking)
             taken += lacking
-            memories = self._winners.read(caller, view, [ranking.place(rank) for rank in ranks])
+            now = self._winners.read(caller, view, [ranking.place(rank) for rank in ranks])
+            memories = self._workers.map(lambda memory: self._then(caller, question, memory), now)
             found = zip(ranks, memories, strict=True)
             hits = collapse([*hits, *self._still(view, question, ranking, found)])
         return hits
+
+    def _then(self, caller: Caller, question: Question, memory: Memory | None) -> Memory | None:
+        """The memory as it was at `as_of`, where that is kept; as it is now, where it is not or nothing changed."""
+        if memory is None or question.as_of is None or not changed_after(memory, question.as_of):
+            return memory
+        then = self._versions.at(memory, question.as_of)
+        if then is None:
+            return memory
+        if not then.visible_to(caller) or then.holds_from > question.as_of:
+            return None
+        # Who superseded it is told as of now, as it is of every hit.
+        return replace(then, superseded_by=memory.superseded_by)
 
     def _still(
         self,
@@ -237,6 +254,11 @@ def read_question(arguments: Arguments) -> Question:
         max_bytes=arguments.whole("max_bytes", least=limits.ANSWER_BYTES_LEAST, most=limits.ANSWER_BYTES_MOST)
         or limits.ANSWER_BYTES,
     )
+
+
+def changed_after(memory: Memory, moment: datetime) -> bool:
+    """Whether it was updated after that time."""
+    return memory.version > 1 and memory.updated_at > moment
 
 
 def superseding(view: TenantView, place: columns.Place, memory: Memory) -> tuple[str, ...]:
@@ -319,7 +341,7 @@ def _shown(hit: Hit, question: Question, now: datetime) -> dict[str, object]:
         "similar": list(hit.similar),
         "contradicts": [],
     }
-    if question.as_of is not None and memory.version > 1 and memory.updated_at > question.as_of:
+    if question.as_of is not None and changed_after(memory, question.as_of):
         shown["changed_since"] = show_moment(memory.updated_at)
     if question.explain:
         shown["explain"] = dict(hit.parts)

@@ -123,6 +123,7 @@ class OneSleep:
 
     def _sweep(self) -> Moved:
         try:
+            self._index_pending()
             swept = self._do.sweeping.run(self._tenant, dry_run=self._dry_run)
         except NeedsRebuild:
             # A rebuild reads all of the truth and settles what is forgotten: it is a sweep, and more.
@@ -136,6 +137,12 @@ class OneSleep:
                 self._tenant, self.upkept, swept.dirty, going=self._going
             )
         return Moved(_swept_counts(swept) | vectors, tuple(_swept_actions(swept)))
+
+    def _index_pending(self) -> None:
+        """What has markers first, where this sleep indexes anyway: or the sweep would read the same ids, too."""
+        indexes = INDEX in self._steps and INDEX not in self._rules.off and not self._dry_run
+        if indexes and self._do.pending.list(self._tenant).markers:
+            self.upkept = self._do.upkeep.index_more(self._tenant, self.upkept, going=self._going)
 
     def _expire(self) -> Moved:
         expired: Expired = self._do.expiring.run(self._tenant, dry_run=self._dry_run, going=self._going)
@@ -259,6 +266,7 @@ def _swept_counts(swept: Swept) -> dict[str, int]:
         "objects": len(swept.objects),
         "differing": len(swept.differing),
         "vanished": len(swept.vanished),
+        "skipped": len(swept.skipped),
         "forgotten_again": swept.forgotten_again,
         "tombstones": swept.copied,
         "noted": len(swept.noted),
@@ -269,6 +277,7 @@ def _swept_counts(swept: Swept) -> dict[str, int]:
 def _swept_actions(swept: Swept) -> Iterable[Action]:
     yield from (Action("index", m, "the object is not as the index shows it") for m in swept.differing)
     yield from (Action("index", m, "the object is gone") for m in swept.vanished)
+    yield from (Action("skip", m, f"it is no record: {flaw}") for m, flaw in swept.skipped)
     yield from (Action("note", old, f"superseded by {new}") for old, new in swept.noted)
 
 

@@ -14,6 +14,7 @@ from lodestore.services.forget import Forget
 from lodestore.services.listing import ListMemories
 from lodestore.services.maintain import Maintain
 from lodestore.services.nearby import Nearby
+from lodestore.services.old_versions import OldVersions
 from lodestore.services.proposal_wiring import wire_proposals
 from lodestore.services.proposals import Proposals
 from lodestore.services.query_vectors import QueryVectors
@@ -48,7 +49,8 @@ def wire_tools(
     views = s.views
     vectors = QueryVectors(a.embedder, a.meter)
     superseding = Superseding(s.ledger)
-    reading = Reading(s.ledger, a.state, a.clock)
+    versions = OldVersions(a.state)
+    reading = Reading(s.ledger, versions, a.clock)
     storing = Storing(s.ledger, superseding, s.passages, a.clock)
     update = Update(s.ledger, superseding, s.passages, near, a.clock, secrets=secrets)
     restoring = Restoring(a.state, s.ledger, superseding, s.tombstones, a.clock, window=a.window)
@@ -63,6 +65,7 @@ def wire_tools(
                 a.clock,
                 vectors=vectors,
                 engine=None if engine is None else engine.reading,
+                versions=versions,
                 workers=a.workers,
             ),
             "memory_context": Context(views, winners, a.clock, vectors=vectors),

@@ -18,6 +18,7 @@ from lodestore.services.pruning import Pruning
 from lodestore.services.purging import Purging
 from lodestore.services.refreshing import Refreshing
 from lodestore.services.removing import Removing
+from lodestore.services.reporting import Reporting
 from lodestore.services.reports import Reports
 from lodestore.services.sleeping import Sleeping
 from lodestore.services.step_runs import StepRuns, StepServices
@@ -54,7 +55,7 @@ def wire_upkeep(
         sweeping=Sweeping(
             a.state, s.manifests, s.segments, s.truth, s.forgotten, Superseding(s.ledger), meter=a.meter
         ),
-        expiring=Expiring(s.views, removing, a.clock),
+        expiring=Expiring(s.views, s.truth, removing, a.clock),
         pruning=Pruning(s.views, s.truth, counts, removing, proposals, a.clock),
         upkeep=i.upkeep,
         backfill=i.backfill,
@@ -74,7 +75,7 @@ def wire_upkeep(
     sleeping = Sleeping(
         StepRuns(steps, rules),
         s.due_times,
-        reports,
+        Reporting(reports, a.requests, clock=a.clock, meter=a.meter),
         a.requests,
         Unchanged(a.state, a.index, a.meter, model=a.model),
         clock=a.clock,

@@ -13,6 +13,8 @@ from typing import Any
 from lodestore.domain.counters import Delta, Note, Snapshot, Tallies, Tally
 
 SCHEMA = 1
+# More than any memory is ever recalled; sums of them stay whole in a float.
+COUNT_MOST = 2**40
 
 
 class InvalidCounts(Exception):
@@ -58,7 +60,7 @@ def decode_snapshot(body: bytes) -> Snapshot:
     """The folded counts. Raises InvalidCounts."""
     try:
         fields = _object(body)
-        folded = {str(instance): _whole(last) for instance, last in fields["folded"].items()}
+        folded = {_text(instance): _whole(last) for instance, last in fields["folded"].items()}
         return Snapshot(_tallies(fields["counts"]), folded, _notes(fields))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InvalidCounts("snapshot") from error
@@ -76,7 +78,7 @@ def _note_fields(notes: tuple[Note, ...]) -> list[dict[str, object]]:
 
 
 def _notes(fields: Mapping[str, Any]) -> tuple[Note, ...]:
-    return tuple(Note(str(n["id"]), bool(n["useful"]), str(n["note"])) for n in fields.get("notes", []))
+    return tuple(Note(_text(n["id"]), bool(n["useful"]), _text(n["note"])) for n in fields.get("notes", []))
 
 
 def _tally_fields(tallies: Tallies) -> dict[str, list[int]]:
@@ -88,11 +90,19 @@ def _tallies(fields: Mapping[str, object]) -> dict[str, Tally]:
     for memory_id, counts in fields.items():
         if not isinstance(counts, list) or len(counts) != len(Tally.__slots__):
             raise ValueError("counts")
-        tallies[memory_id] = Tally(*(_whole(count) for count in counts))
+        tallies[_text(memory_id)] = Tally(*(_whole(count) for count in counts))
     return tallies
 
 
 def _whole(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= COUNT_MOST:
         raise ValueError("count")
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("text")
+    # A lone surrogate can be written in JSON, and no snapshot could be written that holds it.
+    value.encode()
     return value

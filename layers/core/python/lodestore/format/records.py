@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import cast
 
@@ -19,6 +19,12 @@ from lodestore.domain.memory import SCHEMA, Embedding, Memory, MemoryType, Recor
 from lodestore.domain.moments import format_moment, parse_moment
 from lodestore.domain.revision import is_revision
 
+# What a segment's column holds.
+VERSION_MOST = 2**31
+# Far more than the interface takes (`limits.METADATA_DEPTH`), and no stack is exhausted by it.
+METADATA_LEVELS = 64
+# The second byte of a half-precision number that is infinite or none at all (IEEE 754: every bit of the exponent set).
+_ENDLESS = bytes(byte for byte in range(256) if byte & 0x7C == 0x7C)
 FORGOTTEN = "forgotten"
 ACTIVE = "active"
 SUPERSEDED = "superseded"
@@ -48,7 +54,7 @@ def decode_record(body: bytes, tenant: str, memory_id: str) -> Record:
         raise InvalidRecord("disagrees with its key")
     try:
         return _stub(fields) if fields.get("status") == FORGOTTEN else _memory(fields)
-    except (KeyError, ValueError, TypeError, binascii.Error) as error:
+    except (KeyError, ValueError, TypeError, OverflowError, binascii.Error) as error:
         raise InvalidRecord("a field is missing or malformed") from error
 
 
@@ -169,7 +175,10 @@ def _embedding(value: object) -> Embedding | None:
     dim = _count(value, "dim")
     spans = tuple((int(start), int(end)) for start, end in value["spans"])
     vectors = base64.b64decode(_text(value, "f16"), validate=True)
-    if dim < 1 or len(vectors) != 2 * dim * len(spans):
+    if len(vectors) != 2 * dim * len(spans):
+        raise ValueError("embedding")
+    halves = vectors[1::2]
+    if len(halves.translate(None, _ENDLESS)) != len(halves):
         raise ValueError("embedding")
     return Embedding(_text(value, "model"), dim, spans, vectors)
 
@@ -215,7 +224,7 @@ def _fraction(fields: Mapping[str, object], name: str) -> float:
 
 def _count(fields: Mapping[str, object], name: str) -> int:
     value = fields[name]
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= VERSION_MOST:
         raise ValueError(name)
     return value
 
@@ -231,8 +240,26 @@ def _mapping(fields: Mapping[str, object], name: str) -> Mapping[str, object]:
     value = fields.get(name) or {}
     if not isinstance(value, dict):
         raise TypeError(name)
-    json.dumps(value, ensure_ascii=False).encode()
+    if _deeper_than(value, METADATA_LEVELS):
+        raise ValueError(name)
+    # Half a character, and a number without end, which no answer could hold.
+    json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     return cast("Mapping[str, object]", value)
+
+
+def _deeper_than(value: object, levels: int) -> bool:
+    row = [value]
+    for _ in range(levels):
+        row = [part for item in row for part in _parts(item) if isinstance(part, dict | list)]
+        if not row:
+            return False
+    return True
+
+
+def _parts(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _revision(text: str) -> str:

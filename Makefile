@@ -173,6 +173,11 @@ fuzz: $(DEV) ## Hostile inputs to the real handler and server for minutes (MINUT
 	@exec $(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),5) --seed $(or $(SEED),1) \
 		$(if $(REPLAY),--replay "$(REPLAY)")
 
+.PHONY: soak
+soak: $(DEV) ## Write for minutes while workers and the store are killed, then account (MINUTES=5 SEED=1 STORES="folder seaweedfs")
+	@exec $(BIN)/python -m tests.soak --minutes $(or $(MINUTES),5) --seed $(or $(SEED),1) \
+		$(if $(STORES),--stores $(STORES))
+
 .PHONY: conformance
 conformance: $(DEV) ## The official MCP conformance suite, both revisions, against `make run` (Node and npm come along)
 	@$(BIN)/python -m pytest tests/conformance -rP $(PYTEST_ARGS)

@@ -29,7 +29,7 @@ POLICIES = json.dumps(
 # What a real run counts otherwise: it reads, embeds and swaps where a dry run only looks.
 LOOKED_AT_ONLY = {INDEX, EMBED, MERGE, COLLECT}
 # Each is JSON that a hand may leave in the place of a field.
-ODD = [
+ODD: list[object] = [
     None,
     "",
     "x",

@@ -34,7 +34,7 @@ endif
 endif
 
 # Suites that first install other people's programs, each behind a target of its own.
-APART := tests/clients tests/conformance
+APART := tests/clients tests/cloud tests/conformance
 # The CDK's command line is for deploying only; npx fetches it. Nothing of it calls home.
 CDK_CLI = $(if $(ENV),,$(error ENV is missing: dev | test | prod))CI=1 CDK_DISABLE_CLI_TELEMETRY=true \
 	CDK_DISABLE_VERSION_CHECK=1 CDK_VALIDATION=false npx --yes aws-cdk@2.1148.1 --app "$(BIN)/python app.py" \
@@ -109,8 +109,10 @@ deploy: $(CDK) ## Deploy both stacks into the account of the AWS environment: ma
 	@$(CDK_CLI) deploy --all --require-approval never --outputs-file build/outputs-$(ENV).json
 
 .PHONY: destroy
-destroy: $(CDK) ## Destroy both stacks; data goes with them, except in an environment with retain = true
-	@$(CDK_CLI) destroy --all --force
+destroy: $(CDK) $(RUN) ## Destroy both stacks; data goes with them, except in an environment with retain = true
+	@$(CDK_CLI) destroy --force "Lodestore-$(ENV)-Service"
+	@$(BIN)/python -m infra.emptying "$(ENV)"
+	@$(CDK_CLI) destroy --force --all
 
 .PHONY: smoke
 smoke: $(RUN) ## Remember, recall and forget at a URL: make smoke ENV=dev KEY=lode_... [URL=https://.../mcp]
@@ -153,6 +155,10 @@ bench-quality: $(DEV) $(MODEL) ## Recall, hit, nDCG, MRR of each data set throug
 bench-sleep: $(DEV) ## Requests, bytes, time of a tenant's sleep at 1k, 10k, 100k memories, unchanged and 1 % changed (SIZES="1000 10000")
 	@exec $(BIN)/python -m benchmarks.performance.sleeping $(SIZES)
 
+.PHONY: cost
+cost: $(DEV) ## What a month costs, idle and at three sizes, from measured requests and dated prices
+	@exec $(BIN)/python -m benchmarks.cost $(COST_ARGS)
+
 .PHONY: chaos
 chaos: $(DEV) ## Faults at every request of every step, then random storms by seed (SEEDS=200, SEED=n or STEP="..." alone)
 	@$(BIN)/python -m tests.proof.chaos $(if $(SEED),--seed $(SEED)) $(if $(STEP),--step "$(STEP)") \
@@ -166,6 +172,10 @@ fuzz: $(DEV) ## Hostile inputs to the real handler and server for minutes (MINUT
 .PHONY: conformance
 conformance: $(DEV) ## The official MCP conformance suite, both revisions, against `make run` (Node and npm come along)
 	@$(BIN)/python -m pytest tests/conformance -rP $(PYTEST_ARGS)
+
+.PHONY: test-cloud
+test-cloud: $(DEV) $(EMULATORS) ## Deploy to an emulator on loopback, use, change, break, destroy; steps and times last
+	@$(BIN)/python -m pytest tests/cloud $(PYTEST_ARGS)
 
 .PHONY: test-clients
 test-clients: $(DEV) ## Real MCP clients against `make run`: a table of client x step

@@ -24,8 +24,8 @@ from infra.constructs.function import FunctionPlan, LodestoreFunction
 from infra.constructs.permissions import grant_send
 from infra.constructs.task_queue import TaskQueue, dead_letters
 from infra.layers import Layer, Layers, check_size
-from infra.settings import Auth, Environment
-from infra.storage_stack import INDEXER_SECONDS, StorageStack
+from infra.settings import INDEXER_SECONDS, Auth, Environment
+from infra.storage_stack import StorageStack
 
 # A read is tried three times, 12 s each at most; an answer that says so has to fit after that.
 MCP_SECONDS = 60
@@ -59,7 +59,7 @@ class ServiceStack(cdk.Stack):
         if environment.embeddings == "local":
             shared.append(layers.libraries("embed"))
         self._variables = variables_of(environment, storage)
-        tasks = TaskQueue(self, MAINTENANCE_SECONDS)
+        tasks = TaskQueue(self, MAINTENANCE_SECONDS, environment.receives_most)
         served = self._function("mcp_server", MCP_SECONDS, [*shared, layers.libraries("layer-mcp")], tasks)
         indexer = self._function("indexer", INDEXER_SECONDS, shared)
         maintenance = self._function("maintenance", MAINTENANCE_SECONDS, shared, tasks)
@@ -167,6 +167,15 @@ def variables_of(environment: Environment, storage: StorageStack) -> dict[str, s
     }
     if environment.embeddings == "bedrock":
         variables["EMBED_MODEL"] = environment.embed_model
+    bucket = environment.vector_bucket
+    if storage.shared_vectors is not None:
+        bucket = cdk.Fn.select(1, cdk.Fn.split(":bucket/", storage.shared_vectors.arn))
+    if bucket is not None:
+        variables |= {
+            "VECTOR_BUCKET": bucket,
+            "VECTOR_INDEX_THRESHOLD": str(environment.vector_index_threshold),
+            "VECTOR_TEXT": str(int(environment.vector_text)),
+        }
     if storage.key is not None:
         variables |= {"ENCRYPTION": "aws:kms", "KMS_KEY": storage.key.key_arn}
     if environment.oauth is not None:

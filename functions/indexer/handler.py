@@ -17,6 +17,7 @@ from functools import cache, partial
 from indexer.journal import SERVICE, Journal
 from lodestore.bootstrap import Lodestore, build, environment, system_clock
 from lodestore.errors import SettingsError
+from lodestore.services.counters import Counters
 from lodestore.services.deadlines import seconds_left
 from lodestore.services.events import MESSAGES_MOST, NotABatch, Notice, event_source, parse_batch
 from lodestore.services.misconfigured import misconfigured_line
@@ -54,8 +55,13 @@ class Indexer:
         until = self._clock.elapsed() + (SECONDS if left is None else left - RESERVE_SECONDS)
         done = {tenant: self._index(tenant, ids, until=until) for tenant, ids in _by_tenant(notices).items()}
         failed = [notice.message_id for notice in notices if _is_failed(notice, done)]
-        self._journal.write(notices, done.values(), len(failed))
+        self._journal.write(notices, done.values(), len(failed), self._age(event))
         return failures_of(failed)
+
+    def _age(self, event: object) -> float | None:
+        """Seconds since the oldest message was put on the queue, by the queue's clock and ours."""
+        sent = [moment for message in _records(event) if (moment := _sent_at(message)) is not None]
+        return max(0.0, self._clock.now().timestamp() - min(sent)) if sent else None
 
     def _index(self, tenant: str, ids: Iterable[str], *, until: float) -> Upkept | None:
         """What was done for the tenant; None: its messages have to come again."""
@@ -76,18 +82,30 @@ def unconfigured(reason: str, event: object, _context: object = None) -> Answer:
     """The answer where the settings are wrong: every message comes again. Raises NotABatch."""
     sys.stdout.write(misconfigured_line(SERVICE, reason, system_clock().now()))
     sys.stdout.flush()
-    messages = event.get("Records") if isinstance(event, dict) else None
-    if not isinstance(messages, list) or len(messages) > MESSAGES_MOST:
+    if not isinstance(event, dict) or not 0 < len(_records(event)) <= MESSAGES_MOST:
         raise NotABatch("no Records")
-    return failures_of(str(message.get("messageId")) for message in messages if isinstance(message, dict))
+    return failures_of(str(message.get("messageId")) for message in _records(event))
+
+
+def _records(event: object) -> list[Mapping[str, object]]:
+    records = event.get("Records") if isinstance(event, dict) else None
+    return [one for one in records if isinstance(one, dict)] if isinstance(records, list) else []
+
+
+def _sent_at(message: Mapping[str, object]) -> float | None:
+    """When SQS took the message, in seconds since 1970; None where it does not say."""
+    attributes = message.get("attributes")
+    sent = attributes.get("SentTimestamp") if isinstance(attributes, dict) else None
+    return int(sent) / 1000 if isinstance(sent, str) and sent.isascii() and sent.isdigit() else None
 
 
 @cache
 def _indexer() -> Callable[[object, object], Answer]:
     variables = environment()
     on_lambda = ON_LAMBDA in variables
+    counters = Counters()
     try:
-        lodestore = build(variables)
+        lodestore = build(variables, meter=counters)
     except SettingsError as error:
         if not on_lambda:
             raise
@@ -96,6 +114,7 @@ def _indexer() -> Callable[[object, object], Answer]:
         clock=lodestore.clock,
         log=sys.stdout if on_lambda else sys.stderr,
         metrics=sys.stdout if on_lambda else None,
+        counters=counters,
     )
     return Indexer(lodestore, journal)
 

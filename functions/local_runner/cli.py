@@ -44,6 +44,8 @@ variables:
   INDEX_EVERY 1        seconds between runs of the indexer; 0: never
   SLEEP_EVERY 3600     seconds between runs of maintenance; 0: never
   FORGET_WINDOW 86400  seconds for which a forgotten memory can be restored, then its old versions go
+  VECTOR_BUCKET        S3 Vectors bucket of tenants with more memories than VECTOR_INDEX_THRESHOLD (docs/vectors.md)
+  VECTOR_TEXT 0        1: contents are stored and searched there, too
   PRUNE                JSON list of pruning policies (docs/maintenance.md); none by default
   SLEEP_OFF            steps of maintenance that are off, with blanks between; none by default
   TENANT_UPKEEP        JSON: tenant to {"prune": [...], "off": [...]}, in the place of PRUNE and SLEEP_OFF

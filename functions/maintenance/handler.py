@@ -20,6 +20,7 @@ from lodestore.bootstrap import Lodestore, build, environment, system_clock
 from lodestore.domain.moments import format_moment
 from lodestore.errors import InvalidArgument, SettingsError
 from lodestore.format.reports import report_fields
+from lodestore.services.counters import Counters
 from lodestore.services.deadlines import going_for, seconds_left
 from lodestore.services.dispatch import SECONDS, Dispatched
 from lodestore.services.misconfigured import misconfigured_line
@@ -143,8 +144,9 @@ def unconfigured(reason: str, event: object, _context: object = None) -> Answer:
 def _maintenance() -> Callable[[object, object], Answer]:
     variables = environment()
     on_lambda = ON_LAMBDA in variables
+    counters = Counters()
     try:
-        lodestore = build(variables)
+        lodestore = build(variables, meter=counters)
     except SettingsError as error:
         if not on_lambda:
             raise
@@ -153,6 +155,7 @@ def _maintenance() -> Callable[[object, object], Answer]:
         clock=lodestore.clock,
         log=sys.stdout if on_lambda else sys.stderr,
         metrics=sys.stdout if on_lambda else None,
+        counters=counters,
     )
     return Maintenance(lodestore, journal)
 

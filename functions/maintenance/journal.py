@@ -18,8 +18,9 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics
 from aws_lambda_powertools.metrics.provider.cloudwatch_emf.metric_properties import MetricUnit
 
-from lodestore.domain.sleep_report import SleepReport
+from lodestore.domain.sleep_report import MICRO_USD, SleepReport
 from lodestore.ports.clock import Clock
+from lodestore.services.counters import Counters
 from lodestore.services.dispatch import Dispatched, Failure, Queued
 from lodestore.services.events import key_digest
 from lodestore.services.sleeping import CUT
@@ -29,14 +30,17 @@ from lodestore.services.upkeep_batch import BatchDone
 SERVICE = "maintenance"
 NAMESPACE = "Lodestore"
 FAILURES_LOGGED = 20
-MICRO_USD = 1_000_000
 
 
 class Journal:
     """Writes one invocation down. `metrics` None: no metrics."""
 
-    def __init__(self, *, clock: Clock, log: TextIO, metrics: TextIO | None) -> None:
+    def __init__(
+        self, *, clock: Clock, log: TextIO, metrics: TextIO | None, counters: Counters | None = None
+    ) -> None:
+        """`counters`: the meter of the process, whose counts are written along."""
         self._clock = clock
+        self._counters = counters or Counters()
         self._metrics = metrics
         self._logger = Logger(service=SERVICE, level="INFO", stream=log, utc=True, use_rfc3339=True)
         # Powertools keeps one handler for a name; the newest of a process decides where it writes.
@@ -100,6 +104,7 @@ class Journal:
         odd: bool,
         invalid: Iterable[str] = (),
     ) -> None:
+        counts.update(self._counters.take())
         shown = [{"tenant": key_digest(one.tenant), "error": one.kind} for one in failed]
         say = self._logger.warning if shown or odd else self._logger.info
         extra: dict[str, object] = {"counts": dict(counts), "failed": shown[:FAILURES_LOGGED]}

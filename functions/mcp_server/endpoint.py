@@ -57,7 +57,9 @@ class Endpoint:
         self._lodestore.budget.begin(seconds_left(context))
         request = read_event(event)
         record = self._observer.begin(request.request_id)
+        before = self._lodestore.requests.traffic()
         answer = self._safely(request, record)
+        record.traffic = self._lodestore.requests.traffic().since(before)
         record.status = answer.status
         self._observer.finish(record)
         return answer.with_headers(self._origins.headers(request)).to_event()

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from lodestore.ports.clock import Clock
 from lodestore.services.access import Access
+from lodestore.services.counted_store import RequestCounts
 from lodestore.services.invocation_budget import InvocationBudget
 from lodestore.services.pinned import PinnedInstructions
 from lodestore.services.toolbox import Toolbox
@@ -48,6 +49,11 @@ class Lodestore(Protocol):
     @property
     def pinned(self) -> PinnedInstructions | None:
         """Instructions of tenants that have their own; None: of none."""
+        ...
+
+    @property
+    def requests(self) -> RequestCounts:
+        """What its stores were asked."""
         ...
 
     @property

@@ -102,13 +102,15 @@ class Alarms(Construct):
         alarm.add_alarm_action(actions.SnsAction(self._topic))
 
 
-def counted(name: str, service: str, period: cdk.Duration = _FIVE_MINUTES) -> cloudwatch.Metric:
-    """The sum of a metric that a function writes."""
+def counted(
+    name: str, service: str, period: cdk.Duration = _FIVE_MINUTES, statistic: str = "Sum"
+) -> cloudwatch.Metric:
+    """A metric that a function writes."""
     return cloudwatch.Metric(
         namespace=NAMESPACE,
         metric_name=name,
         dimensions_map={"service": service},
-        statistic="Sum",
+        statistic=statistic,
         period=period,
     )
 

@@ -19,12 +19,16 @@ from infra.settings import Environment
 WIDTH = 6
 # Title, the service whose metric it is, and the metrics (EMF) themselves.
 WRITTEN = (
-    ("Contention", "mcp_server", ("write_lost", "write_contended", "write_unknown")),
-    ("Index: left, failed", "indexer", ("indexer_left", "indexer_tenants_failed", "indexer_merges_failed")),
+    ("Contention of writers", "mcp_server", ("write_lost", "write_contended", "write_unknown")),
+    ("Contention of indexers", "indexer", ("manifest_lost", "manifest_contended")),
+    ("Manifests: held, loaded", "mcp_server", ("manifest_held", "manifest_loaded")),
+    ("Segments: held, loaded", "mcp_server", ("segment_held", "segment_loaded")),
+    ("Index: messages, failed", "indexer", ("indexer_messages", "indexer_tenants_failed")),
     ("Sleeps", "maintenance", ("sleeps_whole", "sleeps_skipped", "sleeps_cut", "sleeps_failed")),
     ("Dispatch", "maintenance", ("dispatches_whole", "tenants_queued", "tenants_not_queued")),
     ("Cost of sleeps (millionths of a dollar)", "maintenance", ("request_cost_microusd",)),
 )
+INDEX_AGE = "indexer_index_age_seconds"
 
 
 class Dashboard(Construct):
@@ -47,6 +51,11 @@ class Dashboard(Construct):
         )
         board.add_widgets(
             _graph("Requests by tool", [_by_tool("Requests", "Sum")]),
+            _graph("Storage requests by tool, p95", [_by_tool("StorageRequests", "p95")]),
+            _graph("Cost by tool (millionths of a dollar)", [_by_tool("RequestCostMicroUsd", "Sum")]),
+            _graph("Index age, highest (s)", [counted(INDEX_AGE, "indexer", statistic="Maximum")]),
+        )
+        board.add_widgets(
             _graph("Backlog", [q.metric_approximate_number_of_messages_visible() for q in queues.values()]),
             _graph(
                 "Backlog age (s)", [q.metric_approximate_age_of_oldest_message() for q in queues.values()]

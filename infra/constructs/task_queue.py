@@ -1,6 +1,6 @@
 """The queue of maintenance's tasks: one message for each tenant that has something to do.
 
-Owns: the queue, its dead-letter queue, and how many are worked on at once. Guarantees: a message that fails five times
+Owns: the queue, its dead-letter queue, and how many are worked on at once. Guarantees: a message that keeps failing
 is kept for 14 days where an alarm sees it; one that is worked on is not handed out a second time meanwhile; only whom
 `grant_send` names may put one in.
 Gives up: order. Every task begins from what stands.
@@ -17,7 +17,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.constructs.findings import accept
-from infra.storage_stack import DEAD_LETTER_DAYS, RECEIVES_MOST
+from infra.storage_stack import DEAD_LETTER_DAYS
 
 TASKS_TOGETHER = 10
 # Lambda asks for six times the function's timeout, so that a batch is not handed out twice while it is worked on.
@@ -28,7 +28,7 @@ RETENTION_DAYS = 4
 class TaskQueue(Construct):
     """The queue, between the dispatcher, the tool `maintain`, and the workers."""
 
-    def __init__(self, scope: Construct, worker_seconds: int) -> None:
+    def __init__(self, scope: Construct, worker_seconds: int, receives_most: int) -> None:
         super().__init__(scope, "Tasks")
         self.dead = dead_letters(self, "Dead")
         self.queue = sqs.Queue(
@@ -38,7 +38,7 @@ class TaskQueue(Construct):
             enforce_ssl=True,
             retention_period=cdk.Duration.days(RETENTION_DAYS),
             visibility_timeout=cdk.Duration.seconds(TIMEOUTS * worker_seconds),
-            dead_letter_queue=sqs.DeadLetterQueue(max_receive_count=RECEIVES_MOST, queue=self.dead),
+            dead_letter_queue=sqs.DeadLetterQueue(max_receive_count=receives_most, queue=self.dead),
         )
 
     @property

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from lodestore.domain.arrival import OnConflict, Verdict
-from lodestore.format.transfer_lines import decode_line, encode_line
+from lodestore.format import keys
+from lodestore.format.records import encode_record
+from lodestore.format.transfer_lines import TransferLine, decode_line, encode_line
 from lodestore.services.exporting import Unreadable
 from lodestore.services.import_runs import Entry, Outcome
 from lodestore.services.importing import ImportOptions
 from tests.services.stand_in_embedder import StandInEmbedder
-from tests.services.world import Instance, World
+from tests.services.world import Instance, World, rows
 
 OVERWRITE = ImportOptions(OnConflict.OVERWRITE)
 
@@ -239,7 +243,7 @@ def test_secrets_and_vectors_that_are_not_ours_do_not_come_along(acme: Instance,
     assert outcome.taken.changed == ("embedding",)
 
 
-@pytest.mark.case("B21", "B41")
+@pytest.mark.case("B21")
 @pytest.mark.promise("P-TENANT", "P-SILENT-NEVER")
 def test_an_export_is_of_one_tenant_whole_and_names_what_is_no_memory(acme: Instance, world: World) -> None:
     world.instance("acme-corp").stored("Not for acme", id="theirs")
@@ -251,3 +255,72 @@ def test_an_export_is_of_one_tenant_whole_and_names_what_is_no_memory(acme: Inst
     assert [line.record.id for line in lines if not isinstance(line, Unreadable)] == ["B", "a", "a-b", "a.b"]
     (unreadable,) = [line for line in lines if isinstance(line, Unreadable)]
     assert (unreadable.key, unreadable.why) == ("memories/acme/a0.json", "not JSON")
+
+
+@pytest.mark.promise("P-NO-LOST-UPDATE")
+def test_two_imports_beside_a_writer_lose_nothing(acme: Instance, world: World) -> None:
+    for number in range(40):
+        acme.stored(f"Fact number {number}", id=f"m{number:02}")
+    export = exported(acme)
+    corp = [world.instance("corp") for _ in range(3)]
+    with ThreadPoolExecutor(3) as threads:
+        imports = [threads.submit(imported, instance, export) for instance in corp[:2]]
+        written = [
+            corp[2].remember(f"Fact number {number}", id=f"m{number:02}", tags=["here"])
+            for number in range(40)
+        ]
+        outcomes = [verdict for one in imports for verdict in verdicts(one.result())]
+    assert set(outcomes) <= {Verdict.STORED, Verdict.ALREADY_KNOWN, Verdict.KEPT, Verdict.NEWER}
+    assert {answer["status"] for answer in written} <= {"stored", "updated"}
+    listed = rows(world.instance("corp").call("list_memories", limit=100), "memories")
+    assert {row["id"]: row["tags"] for row in listed} == {f"m{number:02}": ["here"] for number in range(40)}
+
+
+def test_what_a_hand_removed_and_an_import_brings_back_is_found_though_the_index_shows_something_newer(
+    acme: Instance, world: World
+) -> None:
+    acme.stored("The office is in Oslo", id="office")
+    export = exported(acme)
+    world.clock.advance(timedelta(minutes=1))
+    acme.call("update_memory", id="office", content="Quarterly figures are due in March")
+    acme.lodestore.upkeep.index("acme")
+    for folder in ("memories/acme/office.json", "../index/pending/acme"):
+        place = world.folder / "state" / folder
+        for file in [place] if place.is_file() else place.glob("*"):
+            file.unlink()
+    assert verdicts(imported(world.instance("acme"), export)) == [Verdict.STORED]
+    assert world.instance("acme").hits("Where is the office?") == ["The office is in Oslo"]
+
+
+@pytest.mark.promise("P-IDEMPOTENT")
+def test_an_import_is_indexed_like_any_write_and_leaves_no_marker_behind(
+    acme: Instance, world: World
+) -> None:
+    stocked(acme, world)
+    export = exported(acme, tombstones=True)
+    corp = world.instance("corp")
+    imported(corp, export)
+    for _ in range(3):
+        corp.lodestore.upkeep.index("corp")
+        world.clock.advance(timedelta(minutes=5))
+    assert list((world.folder / "index" / "pending" / "corp").glob("*")) == []
+    before = files_of(world.folder / "index")
+    assert set(verdicts(imported(world.instance("corp"), export))) == {Verdict.ALREADY_KNOWN}
+    assert files_of(world.folder / "index") == before
+    assert world.instance("corp").hits("Where is the office?") == ["The office is in Bergen"]
+
+
+@pytest.mark.case("B41")
+def test_an_export_holds_every_memory_however_many_pages_the_listing_has(folder: Path) -> None:
+    world = World(folder)
+    acme = world.instance("acme")
+    acme.stored("The first of many", id="first")
+    record = next(iter(acme.lodestore.moving.exporting.run("acme")))
+    assert isinstance(record, TransferLine)
+    ids = sorted(f"m{number}" for number in range(2_344))
+    for memory_id in ids:
+        copy = replace(record.record, id=memory_id)
+        world.state.inner.create(keys.memory("acme", memory_id), encode_record(copy))
+    lines = list(acme.lodestore.moving.exporting.run("acme"))
+    assert [line.record.id for line in lines if isinstance(line, TransferLine)] == ["first", *ids]
+    world.close()

@@ -27,7 +27,7 @@ GRANTED: Mapping[str, frozenset[str]] = {
     "mcp_server": frozenset({"mcp", "mcp_types", "anyio", "aws_lambda_powertools"}),
     "indexer": frozenset({"aws_lambda_powertools"}),
     "maintenance": frozenset({"aws_lambda_powertools"}),
-    "local_runner": frozenset({"h11", "rich", "uvicorn", "watchfiles"}),
+    "local_runner": frozenset({"h11", "markdown_it", "rich", "uvicorn", "watchfiles", "yaml"}),
 }
 PURE = (
     "lodestore.errors",

@@ -5,24 +5,57 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 
 from local_runner.moving.commands import add_to
 from local_runner.upkeep_commands import Refused
+from lodestore.bootstrap import build
+from lodestore.domain.caller import Caller, Role
 from tests.system.processes import run_lodestore, tool_process, variables
+
+Called = CompletedProcess[str]
+
+
+class Console:
+    """Commands in this process, as a person sees them; `begun` fills a folder first."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def run(self, environment: dict[str, str], *arguments: str) -> Called:
+        parser = argparse.ArgumentParser()
+        add_to(parser.add_subparsers())
+        chosen = parser.parse_args(arguments)
+        refused = ""
+        try:
+            chosen.run(chosen, environment)
+        except Refused as error:
+            refused = f"lodestore: {error}\n"
+        said = self._capsys.readouterr()
+        return CompletedProcess(arguments, int(bool(refused)), said.out, said.err + refused)
 
 
 def begun(folder: Path, **given: str) -> dict[str, str]:
-    environment = {**variables(folder), "TENANT": "acme", **given}
-    with tool_process(environment) as process:
-        process.call("remember", content="The office moved to Bergen", id="office", tags=["office"])
-        process.call("update_memory", id="office", importance=0.9)
-        process.call("remember", content="# Not a heading\n~~~~\nof the export", id="fence")
-        process.call("remember", content="A word that is forgotten", id="word")
-        process.call("forget", id="word")
+    environment = {**variables(folder), "TENANT": "acme", "EMBEDDINGS": "none", **given}
+    lodestore = build(environment)
+    for tool, arguments in (
+        ("remember", {"content": "The office moved to Bergen", "id": "office", "tags": ["office"]}),
+        ("update_memory", {"id": "office", "importance": 0.9}),
+        ("remember", {"content": "# Not a heading\n~~~~\nof the export", "id": "fence"}),
+        ("remember", {"content": "A word that is forgotten", "id": "word"}),
+        ("forget", {"id": "word"}),
+    ):
+        lodestore.toolbox.call(Caller("acme", None, Role.ADMIN), tool, arguments)
+    lodestore.workers.shutdown()
     return environment
+
+
+@pytest.fixture
+def console(capsys: pytest.CaptureFixture[str]) -> Console:
+    return Console(capsys)
 
 
 def summary(output: str) -> dict[str, Any]:
@@ -58,9 +91,11 @@ def test_a_tenant_moves_into_another_folder_while_both_are_in_use(tmp_path: Path
 
 
 @pytest.mark.promise("P-SILENT-NEVER", "P-BOUNDED")
-def test_each_bad_line_is_said_with_its_number_and_the_good_ones_are_kept(tmp_path: Path) -> None:
+def test_each_bad_line_is_said_with_its_number_and_the_good_ones_are_kept(
+    tmp_path: Path, console: Console
+) -> None:
     here = begun(tmp_path / "here")
-    good = run_lodestore(here, "export").stdout.encode().splitlines()
+    good = console.run(here, "export").stdout.encode().splitlines()
     newer = json.dumps({**json.loads(good[0]), "schema": 2}).encode()
     unknown = json.dumps({**json.loads(good[0]), "mood": "good"}).encode()
     foreign = json.dumps({**json.loads(good[0]), "tenant": "corp"}).encode()
@@ -82,7 +117,7 @@ def test_each_bad_line_is_said_with_its_number_and_the_good_ones_are_kept(tmp_pa
     file = tmp_path / "mixed.jsonl"
     file.write_bytes(b"\n".join(lines))
     there = {**variables(tmp_path / "there"), "TENANT": "other"}
-    taken = run_lodestore({**there, "FROM": str(file), "FORMAT": "lodestore"}, "import")
+    taken = console.run({**there, "FROM": str(file), "FORMAT": "lodestore"}, "import")
     told = summary(taken.stdout)
     assert (taken.returncode, told["stored"], told["refused"], told["entries"]) == (1, 2, 10, 12)
     for said in (
@@ -103,18 +138,18 @@ def test_each_bad_line_is_said_with_its_number_and_the_good_ones_are_kept(tmp_pa
 
 
 @pytest.mark.promise("P-SILENT-NEVER")
-def test_an_object_that_is_no_memory_is_named_and_the_export_fails(tmp_path: Path) -> None:
+def test_an_object_that_is_no_memory_is_named_and_the_export_fails(tmp_path: Path, console: Console) -> None:
     here = begun(tmp_path)
     (tmp_path / "state/memories/acme/office.json").write_bytes(b"{")
-    export = run_lodestore(here, "export")
+    export = console.run(here, "export")
     assert (export.returncode, len(export.stdout.splitlines())) == (1, 1)
     assert "lodestore: memories/acme/office.json: not JSON" in export.stderr
     assert export.stderr.endswith("1 objects are no memories and are not in the export\n")
 
 
 @pytest.mark.promise("P-UNTRUSTED")
-def test_an_export_for_people_keeps_each_content_in_its_fence(tmp_path: Path) -> None:
-    export = run_lodestore({**begun(tmp_path), "FORMAT": "markdown"}, "export")
+def test_an_export_for_people_keeps_each_content_in_its_fence(tmp_path: Path, console: Console) -> None:
+    export = console.run({**begun(tmp_path), "FORMAT": "markdown"}, "export")
     assert export.stdout.startswith("# Memories of acme\n\n## fence\n")
     assert "\n~~~~~\n# Not a heading\n~~~~\nof the export\n~~~~~\n" in export.stdout
     assert "- tags: `office`\n" in export.stdout
@@ -138,11 +173,23 @@ def test_an_export_for_people_keeps_each_content_in_its_fence(tmp_path: Path) ->
     ],
 )
 def test_what_can_not_be_done_is_refused_by_name(
-    tmp_path: Path, command: str, given: dict[str, str], named: str
+    tmp_path: Path, console: Console, command: str, given: dict[str, str], named: str
 ) -> None:
-    parser = argparse.ArgumentParser()
-    add_to(parser.add_subparsers())
-    chosen = parser.parse_args([command])
-    with pytest.raises(Refused) as refused:
-        chosen.run(chosen, {**variables(tmp_path), "TENANT": "acme", **given})
-    assert named in str(refused.value)
+    refused = console.run({**variables(tmp_path), "TENANT": "acme", **given}, command)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert named in refused.stderr
+
+
+@pytest.mark.promise("P-SILENT-NEVER")
+def test_a_dry_run_of_another_stores_file_lists_each_piece_and_how_it_begins(
+    tmp_path: Path, console: Console
+) -> None:
+    file = tmp_path / "mem0.json"
+    file.write_text(json.dumps({"results": [{"memory": "Ann likes tea"}, {"memory": 7}]}), encoding="utf-8")
+    environment = variables(tmp_path / "data", EMBEDDINGS="none")
+    dry = console.run(environment, "import", str(file), "--dry-run", "--tenant", "acme")
+    first, last = map(json.loads, dry.stdout.splitlines())
+    assert (first["place"], first["verdict"], first["content"]) == ("memory 1", "stored", "Ann likes tea")
+    assert (last["format"], last["stored"], last["refused"], last["dry_run"]) == ("mem0", 1, 1, True)
+    assert "lodestore: memory 2: memory must be a text\n" in dry.stderr
+    assert "1 of 2 entries were refused" in dry.stderr

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Variables = Mapping[str, str]
 _PROGRESS = 1_000
 _PREVIEW_BYTES = 120
+_VECTORS = "embedding"
 
 
 def add_to(commands: Any) -> None:
@@ -104,9 +105,9 @@ def _import(chosen: argparse.Namespace, variables: Variables) -> None:
     )
     counts: Counter[str] = Counter()
     try:
-        source = find_source(place, named and _one_of("FORMAT", named, tuple(Format)))
+        source = find_source(place, Format(_one_of("FORMAT", named, tuple(Format))) if named else None)
         imports = built(variables).moving.imports
-        for outcome in imports.run(tenant, entries_of(source, tenant), options):
+        for outcome in imports.run(tenant, entries_of(source, tenant, _say), options):
             counts["entries"] += 1
             _count(outcome, counts, listing=options.dry_run)
             if counts["entries"] % _PROGRESS == 0:
@@ -115,7 +116,7 @@ def _import(chosen: argparse.Namespace, variables: Variables) -> None:
         raise Refused(str(why)) from None
     except OSError as error:
         raise Refused(f"FROM can't be read: {error.strerror}") from None
-    told = {name: counts[name] for name in ("entries", *Verdict, "refused", "changed")}
+    told = {name: counts[name] for name in ("entries", *Verdict, "refused", "changed", "vectors_left_out")}
     print(json.dumps({"tenant": tenant, "format": source.format, "dry_run": options.dry_run, **told}))
     if counts["refused"]:
         raise Refused(
@@ -130,9 +131,10 @@ def _count(outcome: Outcome, counts: Counter[str], *, listing: bool) -> None:
         _say(f"{place}: {outcome.error}")
         return
     counts[taken.verdict] += 1
-    if taken.changed:
+    counts["vectors_left_out"] += _VECTORS in taken.changed
+    if changed := [name for name in taken.changed if name != _VECTORS]:
         counts["changed"] += 1
-        _say(f"{place}: {', '.join(taken.changed)} changed (cleaned, redacted, or vectors of another model)")
+        _say(f"{place}: {', '.join(changed)} cleaned or redacted")
     if listing:
         print(
             json.dumps({"place": place, "id": taken.memory_id, "verdict": taken.verdict, **_preview(outcome)})

@@ -30,6 +30,7 @@ from lodestore.ports.embedder import Embedder
 from lodestore.ports.meter import Meter
 from lodestore.ports.object_store import ObjectStore
 from lodestore.ports.task_queue import TaskQueue
+from lodestore.ports.vector_index import VectorIndex
 from lodestore.services.access import Access, OutsideIdentity
 from lodestore.services.backfill import Backfill
 from lodestore.services.catalog import INSTRUCTIONS
@@ -44,6 +45,7 @@ from lodestore.services.erasing_memory import ErasingMemory
 from lodestore.services.forgotten import Forgotten
 from lodestore.services.held import HeldRecords
 from lodestore.services.iam_access import IamAccess, parse_principals
+from lodestore.services.index_wiring import wire_index
 from lodestore.services.indexing import Indexing
 from lodestore.services.invocation_budget import BudgetedStore, InvocationBudget
 from lodestore.services.ledger import Ledger
@@ -58,7 +60,6 @@ from lodestore.services.pinned import PinnedInstructions
 from lodestore.services.proposal_wiring import proposals_of
 from lodestore.services.proposals import Proposals
 from lodestore.services.rebuilding import Rebuilding
-from lodestore.services.replacing import Replacing
 from lodestore.services.reports import Reports
 from lodestore.services.segments import Segments
 from lodestore.services.sleeping import Sleeping
@@ -71,8 +72,9 @@ from lodestore.services.upkeep import Upkeep
 from lodestore.services.upkeep_batch import UpkeepBatch
 from lodestore.services.upkeep_steps import SWITCHABLE
 from lodestore.services.upkeep_wiring import wire_upkeep
+from lodestore.services.vector_erasing import VectorErasing
 from lodestore.services.winners import Winners
-from lodestore.services.wiring import Foundation, IndexServices, Shared
+from lodestore.services.wiring import Foundation, Shared, VectorUse
 from lodestore.settings import Auth, Settings, parse_settings
 
 _INSTANCE_BYTES = 8
@@ -111,6 +113,7 @@ class Lodestore:
     entropy: Entropy
     meter: Meter
     workers: Executor
+    requests: RequestCounts
     budget: InvocationBudget
 
     def health(self) -> dict[str, object]:
@@ -155,6 +158,7 @@ def build(variables: Mapping[str, str], *, meter: Meter | None = None) -> Lodest
         meter=meter or _Uncounted(),
         embedder=_embedder(settings, clock, entropy),
         queue=_task_queue(settings, clock, entropy),
+        vectors=_vector_index(settings, clock, entropy),
     )
 
 
@@ -168,8 +172,9 @@ def assemble(
     meter: Meter,
     embedder: Embedder | Unavailable = NO_EMBEDDER,
     queue: TaskQueue | None = None,
+    vectors: VectorIndex | None = None,
 ) -> Lodestore:
-    """Services over these two stores, and the queue of maintenance where there is one."""
+    """Services over these two stores, the queue of maintenance and the vector engine, where there are such."""
     workers = ThreadPoolExecutor(PARALLEL_READS, thread_name_prefix="lodestore")
     usable = None if isinstance(embedder, Unavailable) else embedder
     requests = RequestCounts()
@@ -179,18 +184,27 @@ def assemble(
         BudgetedStore(CountedStore(index, requests), budget),
     )
     window = timedelta(seconds=settings.forget_window)
-    around = Foundation(*asked, clock, entropy, meter, workers, usable, requests, window)
+    engine = None
+    if vectors is not None:
+        engine = VectorUse(vectors, settings.vector_index_threshold, settings.vector_text)
+    around = Foundation(*asked, clock, entropy, meter, workers, usable, requests, window, engine)
     counts = Counts(
         around.index, clock, instance=entropy.token(_INSTANCE_BYTES).hex(), workers=workers, meter=meter
     )
     shared = _shared(around)
-    index_services = _index_services(around, shared)
+    index_services = wire_index(around, shared)
     proposals = proposals_of(around, shared)
     upkeep = wire_upkeep(around, shared, index_services, counts, proposals, _rules(settings))
     return Lodestore(
         settings=settings,
         toolbox=wire_tools(
-            settings, around, shared, counts, proposals, Maintain(upkeep.sleeping, clock, queue)
+            settings,
+            around,
+            shared,
+            counts,
+            proposals,
+            Maintain(upkeep.sleeping, clock, queue),
+            index_services.vectors,
         ),
         access=Access(
             BudgetedStore(state, budget),
@@ -212,7 +226,13 @@ def assemble(
         upkeep_batch=None if queue is None else UpkeepBatch(upkeep.worker, queue),
         sleeping=upkeep.sleeping,
         reports=upkeep.reports,
-        erasing=Erasing(around.state, around.index, clock, workers=workers),
+        erasing=Erasing(
+            around.state,
+            around.index,
+            VectorErasing(vectors, shared.manifests, model=around.model),
+            clock,
+            workers=workers,
+        ),
         erasing_memory=upkeep.erasing_memory,
         proposals=proposals,
         moving=wire_moving(around, shared, secrets=settings.secrets),
@@ -227,6 +247,7 @@ def assemble(
         entropy=entropy,
         meter=meter,
         workers=workers,
+        requests=requests,
         budget=budget,
     )
 
@@ -268,38 +289,6 @@ def _shared(a: Foundation) -> Shared:
     )
 
 
-def _index_services(a: Foundation, s: Shared) -> IndexServices:
-    indexing = Indexing(
-        s.manifests, s.segments, s.pending, s.truth, clock=a.clock, entropy=a.entropy, model=a.model
-    )
-    merging = Merging(s.manifests, s.segments, clock=a.clock, entropy=a.entropy, meter=a.meter, model=a.model)
-    rebuilding = Rebuilding(
-        s.manifests,
-        s.segments,
-        s.pending,
-        s.truth,
-        s.forgotten,
-        Replacing(s.manifests, s.segments, clock=a.clock, entropy=a.entropy, model=a.model),
-        indexing,
-        meter=a.meter,
-        model=a.model,
-    )
-    collection = Collection(a.index, s.manifests, clock=a.clock, workers=a.workers, meter=a.meter)
-    backfill = Backfill(s.views, s.ledger, s.passages, model=a.model)
-    upkeep = Upkeep(
-        indexing,
-        rebuilding,
-        merging,
-        collection,
-        backfill,
-        s.due,
-        s.due_times,
-        clock=a.clock,
-        meter=a.meter,
-    )
-    return IndexServices(indexing, rebuilding, merging, collection, backfill, upkeep)
-
-
 def _stores(settings: Settings, clock: Clock) -> tuple[ObjectStore, ObjectStore]:
     scheme, _, place = settings.store_url.partition("://")
     if scheme == "file":
@@ -324,6 +313,15 @@ def _stores(settings: Settings, clock: Clock) -> tuple[ObjectStore, ObjectStore]
         return connect(*state, encryption=encryption), connect(*index, encryption=encryption)
     except ValueError as error:
         raise SettingsError(f"STORE names a prefix that can't be used: {error}") from None
+
+
+def _vector_index(settings: Settings, clock: Clock, entropy: Entropy) -> VectorIndex | None:
+    if not settings.vector_bucket:
+        return None
+    # A process without a vector bucket needs no client of S3 Vectors.
+    from lodestore.adapters.s3vectors_index import connect
+
+    return connect(settings.vector_bucket, clock, entropy)
 
 
 def _task_queue(settings: Settings, clock: Clock, entropy: Entropy) -> TaskQueue | None:

@@ -58,6 +58,8 @@ class Settings:
     maintenance_queue_url  the SQS queue of maintenance's tasks (a deployment); "": one process does them in turn
     iam_principals  JSON: an IAM principal's ARN to {"tenants": [...], "role": ...}
     requests_per_second, burst  what one tenant may ask of one process; None: no limit
+    vector_bucket  the S3 Vectors bucket of tenants with more than `vector_index_threshold` memories; None: of none
+    vector_text  full texts go there too, and are searched there
     encryption   None, "AES256", or "aws:kms" with `kms_key` (S3 server-side encryption of every object written)
     """
 
@@ -92,6 +94,9 @@ class Settings:
     oauth_tenant_claim: str = "tenant"
     oauth_client_ids: tuple[str, ...] = ()
     iam_principals: str = ""
+    vector_bucket: str = ""
+    vector_index_threshold: int | None = None
+    vector_text: bool = False
     requests_per_second: float | None = None
     burst: int = 60
     openai_base_url: str | None = None
@@ -112,6 +117,9 @@ def is_tenant(text: str) -> bool:
     return re.fullmatch(TENANT_PATTERN, text, re.ASCII) is not None
 
 
+VECTOR_BUCKET_PATTERN = r"[a-z0-9][a-z0-9-.]{1,61}[a-z0-9]"
+# What one index of S3 Vectors takes.
+VECTORS_MOST = 2_000_000_000
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 # Set by the Lambda runtime and by nothing else.
 ON_LAMBDA = "AWS_LAMBDA_FUNCTION_NAME"
@@ -119,6 +127,7 @@ _KNOWN = (
     "HOST PORT DATA STORE TENANT AUTH EMBEDDINGS SLEEP_EVERY INDEX_EVERY READ_ONLY SECRETS"
     " ENCRYPTION KMS_KEY FORGET_WINDOW PRUNE SLEEP_OFF TENANT_UPKEEP PINNED_INSTRUCTIONS"
     " INDEX_STORE OAUTH_ISSUER OAUTH_AUDIENCE OAUTH_TENANT_CLAIM OAUTH_CLIENT_IDS IAM_PRINCIPALS"
+    " VECTOR_BUCKET VECTOR_INDEX_THRESHOLD VECTOR_TEXT"
     " REQUESTS_PER_SECOND BURST EMBED_MODEL EMBED_DIM EMBED_SPAN_BYTES EMBED_ASK_DIM OPENAI_BASE_URL OPENAI_API_KEY"
     " MAINTENANCE_QUEUE_URL"
 ).split()
@@ -164,12 +173,16 @@ def parse_settings(variables: Mapping[str, str]) -> Settings:
         oauth_tenant_claim=given.get("OAUTH_TENANT_CLAIM", "tenant"),
         oauth_client_ids=tuple(given.get("OAUTH_CLIENT_IDS", "").replace(",", " ").split()),
         iam_principals=given.get("IAM_PRINCIPALS", ""),
+        vector_bucket=given.get("VECTOR_BUCKET", ""),
+        vector_index_threshold=_whole_or_none("VECTOR_INDEX_THRESHOLD", given, 0, VECTORS_MOST),
+        vector_text=_choice("VECTOR_TEXT", given.get("VECTOR_TEXT", "0"), _Switch) is _Switch.ON,
         requests_per_second=_rate(given),
         burst=int(_number("BURST", given.get("BURST", "60"), 1, 100_000, whole=True)),
         openai_base_url=given.get("OPENAI_BASE_URL"),
         openai_api_key=given.get("OPENAI_API_KEY"),
     )
     _check_together(settings)
+    _check_vectors(settings)
     _check_access(settings)
     if ON_LAMBDA in variables:
         _check_deployed(settings)
@@ -253,6 +266,19 @@ def _check_together(settings: Settings) -> None:
         raise SettingsError("ENCRYPTION=aws:kms and KMS_KEY (the key's id) go together")
     if settings.tenant and not is_tenant(settings.tenant):
         raise SettingsError(f"TENANT must match {TENANT_PATTERN}, not {settings.tenant!r}")
+
+
+def _check_vectors(settings: Settings) -> None:
+    if settings.vector_bucket and not re.fullmatch(VECTOR_BUCKET_PATTERN, settings.vector_bucket):
+        raise SettingsError(
+            f"VECTOR_BUCKET must match {VECTOR_BUCKET_PATTERN}, not {settings.vector_bucket!r}"
+        )
+    for name, given in (
+        ("VECTOR_INDEX_THRESHOLD", settings.vector_index_threshold is not None),
+        ("VECTOR_TEXT=1", settings.vector_text),
+    ):
+        if given and not settings.vector_bucket:
+            raise SettingsError(f"{name} needs VECTOR_BUCKET: the S3 Vectors bucket that vectors go to")
 
 
 def _check_access(settings: Settings) -> None:

@@ -53,6 +53,7 @@ LINKS = 256
 VERSION_MOST = 1_000_000_000
 IMPORT_LINE_BYTES = 8_388_608
 IMPORT_FILE_BYTES = 67_108_864
+IMPORT_MARKDOWN_BYTES = 1_048_576
 IMPORT_FILES = 10_000
 FRONTMATTER_BYTES = 65_536
 
@@ -84,7 +85,8 @@ LIMITS = (
 )
 MOVING_LIMITS = (
     Limit("import: one line of JSON Lines", IMPORT_LINE_BYTES, "bytes"),
-    Limit("import: one JSON or Markdown file", IMPORT_FILE_BYTES, "bytes"),
+    Limit("import: one JSON file", IMPORT_FILE_BYTES, "bytes"),
+    Limit("import: one Markdown file", IMPORT_MARKDOWN_BYTES, "bytes"),
     Limit("import: files of a folder", IMPORT_FILES, "files"),
     Limit("import: frontmatter of a file", FRONTMATTER_BYTES, "bytes"),
     Limit("import: supersedes, superseded_by, consolidated_from", LINKS, "ids"),

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 ACTIONS_SHOWN = 1_000
+MICRO_USD: Final = 1_000_000
 # A schedule comes hourly: what begins this long after it was due is a second one late.
 MISSED_AFTER: Final = timedelta(hours=2)
 

@@ -16,6 +16,7 @@ from lodestore.domain.identity import id_from_content
 from lodestore.domain.memory import Memory
 from lodestore.errors import LodestoreError
 from lodestore.format.transfer_lines import TransferLine
+from lodestore.ports.object_store import StoreUnavailable
 from lodestore.services.import_statements import StatementImporting
 from lodestore.services.importing import Importing, ImportOptions, Taken
 from lodestore.services.index_rows import ShownRow, read_index
@@ -129,6 +130,8 @@ def _outcome(prepared: tuple[Entry, Callable[[], Taken]]) -> Outcome:
         return Outcome(entry, call())
     except LodestoreError as error:
         return Outcome(entry, error=error.message)
+    except StoreUnavailable:
+        return Outcome(entry, error="The store did not answer a read; nothing is known to be stored.")
 
 
 def _raising(error: LodestoreError) -> Callable[[], Taken]:

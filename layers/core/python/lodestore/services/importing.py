@@ -108,11 +108,15 @@ class Importing:
     ) -> bool:
         """Whether the verdict stands and is carried out; False: another writer came in between."""
         if verdict not in WRITES:
-            if verdict is Verdict.ALREADY_KNOWN and current is not None:
+            if verdict in (Verdict.ALREADY_KNOWN, Verdict.NEWER) and current is not None:
                 self._ensure_seen(tenant, memory_id, current, shown)
             return True
         if verdict is Verdict.RESURRECTED:
             return self._resurrect(tenant, states[-1], current, copy)
+        row = shown.get(memory_id) if current is None else None
+        if row is not None and states[-1].revision <= row.revision:
+            # A hand removed a newer state that the index still shows: below it, this one would not be seen.
+            states = [self._above(states[-1], row.revision)]
         # Of a life that was ended here, the states before its end are not stored again.
         ended = copy.revision if copy is not None else ""
         standing = current
@@ -127,10 +131,11 @@ class Importing:
         assert standing is not None, "a record that is written stands"
         if isinstance(standing.record, Stub):
             self._tombstones.copy(standing.record)
-        if current is None and memory_id in shown:
-            # The index still shows a memory that a hand removed, perhaps at a higher revision than this one's.
-            self._ledger.mark(tenant, memory_id, standing.record.revision)
         return True
+
+    def _above(self, record: Record, revision: str) -> Record:
+        fresh = self._ledger.revision_above(revision)
+        return replace(record, revision=fresh, recent=continued(record, fresh))
 
     def _resurrect(self, tenant: str, record: Record, current: Standing | None, copy: Stub | None) -> bool:
         ended = current.record if current is not None else copy

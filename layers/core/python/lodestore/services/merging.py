@@ -175,5 +175,7 @@ def _entry(written: SegmentEntry, output: _Output, now: Mapping[str, SegmentEntr
         died = sorted(set(now[before.name].dead) - set(before.dead))
         dead.extend(rows[died].tolist())
     listed = [moment for name in output.names if (moment := now[name].listed_at) is not None]
-    entry = replace(written, listed_at=max(listed))
+    # Its rows are rows of the inputs, so their vectors are in the engine where those of all inputs are.
+    in_engine = all(now[name].in_engine for name in output.names)
+    entry = replace(written, listed_at=max(listed), in_engine=in_engine)
     return with_dead(entry, killed_rows(output.segment, dead)) if dead else entry

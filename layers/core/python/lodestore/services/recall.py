@@ -10,7 +10,7 @@ updated memory said then is shown, but it is found by what it says now.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -28,13 +28,13 @@ from lodestore.services import columns
 from lodestore.services.arguments import Arguments
 from lodestore.services.counts import Counts
 from lodestore.services.old_versions import OldVersions
-from lodestore.services.query_vectors import FAILED, QueryVectors
+from lodestore.services.query_vectors import FAILED, Asked, QueryVectors
 from lodestore.services.scoring import Ranking, rank
 from lodestore.services.selection import FILTER_ARGUMENTS, read_filters
 from lodestore.services.session_orders import SessionOrders
 from lodestore.services.shown import NOTICE, fit, show_memory, show_moment
-from lodestore.services.signals import QueryVector
-from lodestore.services.tenant_view import TenantView, TenantViews
+from lodestore.services.tenant_view import TenantView, TenantViews, unseen
+from lodestore.services.vector_reading import Found, OneReading, Sought, VectorReading
 from lodestore.services.winners import Winners
 
 REFILLS = 2
@@ -113,6 +113,7 @@ class Recall:
         clock: Clock,
         *,
         vectors: QueryVectors,
+        engine: VectorReading | None,
         versions: OldVersions,
         workers: Executor,
     ) -> None:
@@ -122,6 +123,7 @@ class Recall:
         self._counts = counts
         self._clock = clock
         self._vectors = vectors
+        self._engine = engine
         self._workers = workers
         self._orders = SessionOrders()
 
@@ -131,9 +133,13 @@ class Recall:
         asked = self._workers.submit(self._vectors.of, question.query)
         # Beside the first round trip, or a recall that flushes would be one deeper.
         flushed = self._workers.submit(self._counts.flush_due, caller.tenant, coming=question.limit)
-        view = self._views.load(caller.tenant, tail_limit=limits.TAIL_LIMIT)
+        reading = self._reading(caller, question, asked)
+        view = self._views.load(
+            caller.tenant, tail_limit=limits.TAIL_LIMIT, seen=unseen if reading is None else reading.seen
+        )
         vector = asked.result()
-        ranking = self._rank(caller, view, question, vector.vector)
+        ranking, degraded = self._rank(caller, view, question, vector, reading)
+        view = replace(view, degraded=view.degraded or degraded)
         enough = _enough(question, ranking)
         hits = self._hits(caller, view, question, ranking, enough)
         pending = _pending_visible(view, caller)
@@ -150,9 +156,17 @@ class Recall:
         self._counts.recalled(caller.tenant, [str(hit["id"]) for hit in _shown_hits(answer)])
         return answer
 
+    def _reading(self, caller: Caller, question: Question, asked: Future[Asked]) -> OneReading | None:
+        if self._engine is None:
+            return None
+        current = question.as_of is None and not question.include_superseded
+        sought = Sought(caller=caller, filters=question.filters, query=question.query, current=current)
+        return self._engine.begin(sought, asked)
+
     def _rank(
-        self, caller: Caller, view: TenantView, question: Question, vector: QueryVector | None
-    ) -> Ranking:
+        self, caller: Caller, view: TenantView, question: Question, asked: Asked, reading: OneReading | None
+    ) -> tuple[Ranking, bool]:
+        """The ranking, and whether the vector engine failed it."""
         now, at = self._clock.now(), question.as_of
         live = columns.but(columns.visible(view, caller), columns.expired(view, at or now))
         if at is not None:
@@ -160,7 +174,9 @@ class Recall:
         if not question.include_superseded:
             live = columns.but(live, columns.superseded(view, at))
         admitted = columns.both(live, columns.admitted(view, question.filters))
-        return rank(view, live, admitted, read_query(question.query, at or now), vector, self._orders)
+        found = Found(asked.vector) if reading is None else reading.found(view, live, admitted, asked)
+        read = read_query(question.query, at or now)
+        return rank(view, live, admitted, read, found.vector, self._orders), found.failed
 
     def _hits(
         self, caller: Caller, view: TenantView, question: Question, ranking: Ranking, enough: int

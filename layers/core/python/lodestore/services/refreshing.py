@@ -103,9 +103,13 @@ class Refreshing:
         assert standing.stored_at is not None
         entries = {entry.name: entry for entry in settled(standing.manifest, standing.stored_at).segments}
         added = self._write(tenant, chosen, levels)
-        listed = [entries[one.entry.name].listed_at for one, _ in chosen.rows]
-        # Every manifest since then shows these very revisions, so markers can be deleted by it.
-        added = replace(added, listed_at=max(moment for moment in listed if moment is not None))
+        before = [entries[one.entry.name] for one, _ in chosen.rows]
+        # Every manifest since then shows these very revisions, so markers can be deleted by it; and so does the engine.
+        added = replace(
+            added,
+            listed_at=max(entry.listed_at for entry in before if entry.listed_at is not None),
+            in_engine=all(entry.in_engine for entry in before),
+        )
         following = next_manifest(
             standing.manifest,
             stored_at=standing.stored_at,

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from lodestore.domain.memory import HALF_LIFE_DAYS
 from lodestore.retrieval.conversation import COLUMNS, features
 from lodestore.retrieval.fusion import Anchors, fuse
+from lodestore.retrieval.near_rows import Near, all_cosines, near_cosines
 from lodestore.retrieval.query_reading import QueryReading
 from lodestore.retrieval.ranking import Signals
 from lodestore.retrieval.segment import NO_TIME, TYPES, USE_COLUMNS, Array
-from lodestore.retrieval.segment_search import Cosines, Part, keyword_scores, vector_scores
+from lodestore.retrieval.segment_search import Cosines, Mask, Part, keyword_scores
 from lodestore.retrieval.sessions import SessionOrder
 from lodestore.retrieval.use import read_use
 
@@ -28,11 +29,12 @@ _HALF_LIVES = np.array([HALF_LIFE_DAYS[kind] or np.inf for kind in TYPES])
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """The query as a vector of a model."""
+    """The query as a vector of a model. `near`: what the vector engine found by it; None: every row is scored."""
 
     vector: NDArray[np.float32]
     model: str
     anchors: Anchors
+    near: Near | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +53,9 @@ def gather(
     sessions = order.of_counted(counted)
     chosen = sessions.positions
     keywords = keyword_scores(query.terms, parts)
-    cosines = None if vector is None else _cosines(parts, vector)[chosen].astype(np.float64)
+    cosines = (
+        None if vector is None else _cosines(parts, vector, keywords.every > 0)[chosen].astype(np.float64)
+    )
     share = keywords.every[chosen] / (keywords.ideal or 1.0)
     fused = fuse(share, cosines, Anchors(0, 1) if vector is None else vector.anchors)
     relative = fused.relevance / (fused.relevance.max(initial=0) or 1.0)
@@ -73,12 +77,8 @@ def _column(parts: Sequence[Part], name: str) -> Array:
     return np.concatenate([part.segment[name] for part in parts])
 
 
-def _cosines(parts: Sequence[Part], vector: QueryVector) -> Cosines:
-    """The cosine of each row, part after part, NaN where it has no vector of the query's model."""
-    found = vector_scores(vector.vector, vector.model, parts)
-    return np.concatenate(
-        [
-            np.full(len(part.segment), np.nan, np.float32) if cosines is None else cosines
-            for part, cosines in zip(parts, found, strict=True)
-        ]
-    )
+def _cosines(parts: Sequence[Part], vector: QueryVector, matching: Mask) -> Cosines:
+    """The cosine of each row, part after part, NaN where none is known. `matching`: rows that share words."""
+    if vector.near is None:
+        return all_cosines(vector.vector, vector.model, parts)
+    return near_cosines(vector.vector, vector.model, parts, vector.near, matching)

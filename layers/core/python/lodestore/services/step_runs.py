@@ -30,6 +30,7 @@ from lodestore.services.sweeping import Sweeping, Swept
 from lodestore.services.truth import Truth
 from lodestore.services.upkeep import Upkeep, Upkept
 from lodestore.services.upkeep_steps import COLLECT, EMBED, EXPIRE, FOLD, INDEX, MERGE, PRUNE, PURGE, SWEEP
+from lodestore.services.vector_sweeping import VectorSweeping
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ class StepServices:
     segments: Segments
     pending: Pending
     truth: Truth
+    vectors: VectorSweeping | None
 
 
 class StepRuns:
@@ -129,11 +131,12 @@ class OneSleep:
                 self.upkept = self._do.upkeep.index_more(self._tenant, self.upkept, going=self._going)
             return Moved({"rebuilt": 1})
         self.swept = swept
+        vectors = self._sweep_vectors()
         if not self._dry_run and (swept.dirty or swept.noted):
             self.upkept = self._do.upkeep.index_more(
                 self._tenant, self.upkept, swept.dirty, going=self._going
             )
-        return Moved(_swept_counts(swept), tuple(_swept_actions(swept)))
+        return Moved(_swept_counts(swept) | vectors, tuple(_swept_actions(swept)))
 
     def _index_pending(self) -> None:
         """What has markers first, where this sleep indexes anyway: or the sweep would read the same ids, too."""
@@ -210,8 +213,17 @@ class OneSleep:
             "proposals_cleared": settled.cleared,
             "left": int(purged.left),
         }
+        counts |= self._sweep_vectors()
         segments = tuple(Action("renew", name, "it holds dead rows of the forgotten") for name in renewed)
         return Moved(counts, (*actions, *segments))
+
+    def _sweep_vectors(self) -> dict[str, int]:
+        """What the vector engine holds of what is no longer shown goes; nothing is said where there is no engine."""
+        if self._do.vectors is None:
+            return {}
+        swept = self._do.vectors.run(self._tenant, dry_run=self._dry_run, going=self._going)
+        names = ("deleted", "waiting", "unmarked", "dropped", "left", "failed")
+        return {f"vectors_{name}": int(getattr(swept, name)) for name in names}
 
     def _renew(self) -> tuple[str, ...]:
         """Write the segments anew in which a forgotten memory's row still lies dead."""

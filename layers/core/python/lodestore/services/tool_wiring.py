@@ -29,12 +29,18 @@ from lodestore.services.supersede import Superseding
 from lodestore.services.toolbox import Toolbox
 from lodestore.services.update import Update
 from lodestore.services.winners import Winners
-from lodestore.services.wiring import Foundation, Shared
+from lodestore.services.wiring import Foundation, Shared, VectorServices
 from lodestore.settings import Settings
 
 
 def wire_tools(
-    settings: Settings, a: Foundation, s: Shared, counts: Counts, proposals: Proposals, maintain: Maintain
+    settings: Settings,
+    a: Foundation,
+    s: Shared,
+    counts: Counts,
+    proposals: Proposals,
+    maintain: Maintain,
+    engine: VectorServices | None,
 ) -> Toolbox:
     """The toolbox of one process."""
     secrets = settings.secrets
@@ -53,7 +59,14 @@ def wire_tools(
         {
             "remember": Remember(storing, near, a.clock, secrets=secrets),
             "recall": Recall(
-                views, winners, counts, a.clock, vectors=vectors, versions=versions, workers=a.workers
+                views,
+                winners,
+                counts,
+                a.clock,
+                vectors=vectors,
+                engine=None if engine is None else engine.reading,
+                versions=versions,
+                workers=a.workers,
             ),
             "memory_context": Context(views, winners, a.clock, vectors=vectors),
             "get_memory": reading,

@@ -48,6 +48,7 @@ def wire_upkeep(
     rules: UpkeepRules,
 ) -> UpkeepServices:
     """The services of the sleep."""
+    vectors = None if i.vectors is None else i.vectors.sweeping
     removing = Removing(s.ledger, s.tombstones)
     purging = Purging(a.state, s.truth, s.tombstones, clock=a.clock, meter=a.meter, window=a.window)
     steps = StepServices(
@@ -68,6 +69,7 @@ def wire_upkeep(
         segments=s.segments,
         pending=s.pending,
         truth=s.truth,
+        vectors=vectors,
     )
     reports = Reports(a.index, a.meter)
     sleeping = Sleeping(
@@ -80,5 +82,5 @@ def wire_upkeep(
         entropy=a.entropy,
         meter=a.meter,
     )
-    erasing = ErasingMemory(a.state, s.truth, removing, purging, sleeping, a.clock)
+    erasing = ErasingMemory(a.state, s.truth, removing, purging, sleeping, vectors, a.clock)
     return UpkeepServices(sleeping, reports, erasing, UpkeepWorker(sleeping, s.due))

@@ -20,15 +20,16 @@ from lodestore.domain.filters import Filters
 from lodestore.domain.memory import Memory
 from lodestore.errors import InvalidArgument
 from lodestore.ports.clock import Clock
+from lodestore.retrieval.calibration import FALL, confidence
 from lodestore.retrieval.query_reading import read_query
-from lodestore.retrieval.ranking import confidence
+from lodestore.retrieval.query_syntax import Asked, take_apart
 from lodestore.retrieval.tokenizer import index_terms
 from lodestore.services import columns
 from lodestore.services.arguments import Arguments
 from lodestore.services.counts import Counts
 from lodestore.services.query_vectors import FAILED, QueryVectors
-from lodestore.services.scoring import Ranking, rank
-from lodestore.services.selection import FILTER_ARGUMENTS, read_filters
+from lodestore.services.scoring import Ranking, having, rank
+from lodestore.services.selection import FILTER_ARGUMENTS, narrowed, read_filters
 from lodestore.services.session_orders import SessionOrders
 from lodestore.services.shown import NOTICE, fit, show_memory, show_moment
 from lodestore.services.signals import QueryVector
@@ -59,25 +60,30 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Floors:
-    """`limit` hits by default; a hit needs `share` of the best score, and `least` in itself."""
+    """`limit` hits by default; each needs a score of `least` and `share` of the first's sum, and all of them that
+    anything stored is `known` to be about what is asked.
+
+    Scores and `known` are probabilities, so they mean the same for every model (docs/quality.md has what floors cost).
+    """
 
     limit: int
+    known: float
     share: float
     least: float
 
 
 FLOORS: Mapping[Mode, Floors] = {
-    Mode.PRECISION: Floors(3, 0.5, 0.10),
-    Mode.BALANCED: Floors(5, 0.15, 0.02),
-    Mode.EXPLORATORY: Floors(10, 0.0, 0.0),
+    Mode.PRECISION: Floors(3, 0.8, 0.75, 0.1),
+    Mode.BALANCED: Floors(5, 0.65, 0.05, 0.0),
+    Mode.EXPLORATORY: Floors(10, 0.0, 0.0, 0.0),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One recall, understood. `as_of` None: what holds now."""
+    """One recall, understood. `as_of` None: what holds now. `filters` are those of the arguments and of the query."""
 
-    query: str
+    asked: Asked
     mode: Mode
     limit: int
     filters: Filters
@@ -90,11 +96,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One memory found: its score, how well it answers by itself, what both are made of, and who superseded it."""
+    """One memory found: its score, what that is made of, and who superseded it; `whole` as in `Ranking`."""
 
     memory: Memory
     score: float
-    own: float
+    whole: bool
     parts: Mapping[str, float]
     superseded_by: tuple[str, ...]
     similar: tuple[str, ...] = ()
@@ -124,7 +130,7 @@ class Recall:
     def __call__(self, caller: Caller, given: Mapping[str, object]) -> dict[str, object]:
         """The interface's answer. Raises InvalidArgument, TooLarge, Unavailable."""
         question = read_question(Arguments("recall", given, ARGUMENTS))
-        asked = self._workers.submit(self._vectors.of, question.query)
+        asked = self._workers.submit(self._vectors.of, question.asked.text)
         # Beside the first round trip, or a recall that flushes would be one deeper.
         flushed = self._workers.submit(self._counts.flush_due, caller.tenant, coming=question.limit)
         view = self._views.load(caller.tenant, tail_limit=limits.TAIL_LIMIT)
@@ -155,8 +161,12 @@ class Recall:
             live = columns.both(live, columns.held_from(view, at))
         if not question.include_superseded:
             live = columns.but(live, columns.superseded(view, at))
+        asked = question.asked
         admitted = columns.both(live, columns.admitted(view, question.filters))
-        return rank(view, live, admitted, read_query(question.query, at or now), vector, self._orders)
+        if asked.excluded:
+            admitted = columns.but(admitted, having(view, live, asked.excluded))
+        query = read_query(asked.text, at or now, asked.phrases)
+        return rank(view, live, admitted, query, vector, self._orders)
 
     def _hits(
         self, caller: Caller, view: TenantView, question: Question, ranking: Ranking, enough: int
@@ -193,8 +203,8 @@ class Recall:
             newer = superseding(view, ranking.place(rank_), memory)
             if memory.superseded_by and not question.include_superseded and question.as_of is None:
                 continue
-            score, own = float(ranking.scores[rank_]), float(ranking.own[rank_])
-            yield Hit(memory, score, own, ranking.parts(rank_), newer)
+            score, whole = float(ranking.scores[rank_]), bool(ranking.whole[rank_])
+            yield Hit(memory, score, whole, ranking.parts(rank_), newer)
 
 
 def read_question(arguments: Arguments) -> Question:
@@ -208,12 +218,13 @@ def read_question(arguments: Arguments) -> Question:
             got=0,
             next_step="Say what to look for; to browse use list_memories, to start a task memory_context.",
         )
+    asked = take_apart(query)
     mode = arguments.choice("mode", Mode) or Mode.BALANCED
     return Question(
-        query=query,
+        asked=asked,
         mode=mode,
         limit=arguments.whole("limit", least=1, most=limits.RECALL_LIMIT) or FLOORS[mode].limit,
-        filters=read_filters(arguments),
+        filters=narrowed(read_filters(arguments), asked),
         as_of=arguments.moment("as_of"),
         include_superseded=bool(arguments.flag("include_superseded")),
         min_score=arguments.number("min_score", least=0, most=1),
@@ -250,10 +261,11 @@ def _enough(question: Question, ranking: Ranking) -> int:
     """How many rows reach the floor. A given min_score takes the place of the mode's floors."""
     if not len(ranking):
         return 0
+    if question.min_score is not None:
+        return int((ranking.scores >= question.min_score).sum())
     floors = FLOORS[question.mode]
-    floor = max(floors.least, floors.share * float(ranking.scores[0]))
-    floor = floor if question.min_score is None else question.min_score
-    return int((ranking.scores >= floor).sum())
+    floor = max(floors.least, floors.share**FALL * float(ranking.scores[0]))
+    return int((ranking.scores >= floor).sum()) if ranking.known >= floors.known else 0
 
 
 def _pending_visible(view: TenantView, caller: Caller) -> int:
@@ -299,7 +311,7 @@ def _shown(hit: Hit, question: Question, now: datetime) -> dict[str, object]:
     shown = show_memory(memory, now=now, superseded_by=hit.superseded_by)
     shown |= {
         "score": round(hit.score, 4),
-        "confidence": confidence(hit.own),
+        "confidence": confidence(hit.score, whole=hit.whole),
         "similar": list(hit.similar),
         "contradicts": [],
     }

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lodestore.domain.memory import HALF_LIFE_DAYS
+from lodestore.retrieval.calibration import KEYWORDS_ALONE, Calibration
 from lodestore.retrieval.conversation import COLUMNS, features
-from lodestore.retrieval.fusion import Anchors, fuse
+from lodestore.retrieval.fusion import fuse
 from lodestore.retrieval.query_reading import QueryReading
 from lodestore.retrieval.ranking import Signals
 from lodestore.retrieval.segment import NO_TIME, TYPES, Array
@@ -22,6 +23,8 @@ from lodestore.retrieval.segment_search import Cosines, Part, keyword_scores, ve
 from lodestore.retrieval.sessions import SessionOrder
 
 _DAY_MILLISECONDS = 86_400_000
+_STANDING = ("importance", "recalls", "useful", "pinned")
+_MUCH_USE = 10.0
 _HALF_LIVES = np.array([HALF_LIFE_DAYS[kind] or np.inf for kind in TYPES])
 
 
@@ -31,7 +34,7 @@ class QueryVector:
 
     vector: NDArray[np.float32]
     model: str
-    anchors: Anchors
+    calibration: Calibration
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,9 +55,10 @@ def gather(
     keywords = keyword_scores(query.terms, parts)
     cosines = None if vector is None else _cosines(parts, vector)[chosen].astype(np.float64)
     share = keywords.every[chosen] / (keywords.ideal or 1.0)
-    fused = fuse(share, cosines, Anchors(0, 1) if vector is None else vector.anchors)
+    calibration = KEYWORDS_ALONE if vector is None else vector.calibration
+    fused = fuse(share, cosines, calibration.anchors, query.language)
     relative = fused.relevance / (fused.relevance.max(initial=0) or 1.0)
-    columns = {name: _column(parts, name)[chosen] for name in (*COLUMNS, "importance", "type")}
+    columns = {name: _column(parts, name)[chosen] for name in (*COLUMNS, *_STANDING)}
     since = np.where(columns["valid_from"] == NO_TIME, columns["created"], columns["valid_from"])
     times = since.astype(np.float64)
     signals = Signals(
@@ -63,8 +67,27 @@ def gather(
         importance=columns["importance"].astype(np.float64),
         age_days=(times.max(initial=-np.inf) - times) / _DAY_MILLISECONDS,
         half_life=_HALF_LIVES[columns["type"]],
+        use=_use(columns["recalls"].astype(np.float64), columns["useful"].astype(np.float64)),
+        pinned=columns["pinned"].astype(np.float64),
+        quoted=_quoted(query, parts)[chosen],
+        whole=keywords.whole()[chosen],
+        covered=keywords.covered()[chosen],
+        unknown=keywords.unknown,
     )
     return Gathered(signals, chosen)
+
+
+def _quoted(query: QueryReading, parts: Sequence[Part]) -> NDArray[np.float64]:
+    """The share of the query's phrases of which each row of all parts has every word."""
+    having = [keyword_scores(phrase, parts).covered() == 1 for phrase in query.phrases]
+    rows = sum(len(part.segment) for part in parts)
+    return np.mean(having, axis=0) if having else np.zeros(rows)
+
+
+def _use(recalls: NDArray[np.float64], useful: NDArray[np.float64]) -> NDArray[np.float64]:
+    """0.5 where nothing is known; what was found useful more often than not weighs ten recalls."""
+    said = 10 * useful + np.log1p(np.maximum(recalls, 0))
+    return 0.5 + 0.5 * said / (np.abs(said) + _MUCH_USE)
 
 
 def _column(parts: Sequence[Part], name: str) -> Array:

@@ -34,6 +34,7 @@ from lodestore.retrieval.fusion import Anchors
 from lodestore.services import columns, recall, scoring, signals
 from lodestore.services.arguments import Arguments
 from lodestore.services.index_view import resolve
+from lodestore.services.query_vectors import USED, Asked
 from lodestore.services.recall import ARGUMENTS, Question, Recall, read_question
 from lodestore.services.scoring import Ranking
 from lodestore.services.signals import QueryVector
@@ -66,13 +67,23 @@ class Ours:
         parts = tuple(ViewPart(listed.segment, listed.counts) for listed in index.listed)
         self.view = TenantView(parts, {}, self.manifest, frozenset())
         nothing: Any = None
-        self._recall = Recall(nothing, nothing, nothing, FakeClock(), vectors=nothing, workers=nothing)
+        self._recall = Recall(
+            nothing,
+            nothing,
+            nothing,
+            FakeClock(),
+            vectors=nothing,
+            engine=None,
+            versions=nothing,
+            workers=nothing,
+        )
 
     def rank(
         self, question: Question, vector: np.ndarray[Any, Any], calibration: Calibration = CALIBRATION
     ) -> Ranking:
         """What `Recall` makes of the question."""
-        return self._recall._rank(CALLER, self.view, question, QueryVector(vector, MODEL, calibration))
+        asked = Asked(QueryVector(vector, MODEL, calibration), USED)
+        return self._recall._rank(CALLER, self.view, question, asked, None)[0]
 
 
 def question_of(query: str) -> Question:

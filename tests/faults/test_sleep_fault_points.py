@@ -22,7 +22,7 @@ from lodestore.services.upkeep_steps import EXPIRE, FOLD, PURGE, SWEEP
 from tests.faults.hostile_store import Crash, FaultyStore, at
 from tests.faults.test_indexer_fault_points import points
 from tests.services.index_truth import contents_of, in_memory, shown_by_index, truth_of
-from tests.services.world import World
+from tests.services.world import World, rows
 from tests.stores.memory_store import Contents
 
 WORD = b"XYZZYPLUGH"
@@ -88,7 +88,23 @@ def _ends(world: World, name: str) -> object:
     deltas = [e.key for page in world.index.inner.list(keys.deltas_of("acme")) for e in page.entries]
     other = sorted(truth_of(world, "acme-corp"))
     stubs = sorted((memory_id, stub) for memory_id, (_, _, stub) in truth.items())
-    return name, stubs, sorted(copies), totals, sorted({version.key for version in versions}), deltas, other
+    return (
+        name,
+        stubs,
+        sorted(copies),
+        totals,
+        _fed_back(world),
+        sorted({version.key for version in versions}),
+        deltas,
+        other,
+    )
+
+
+def _fed_back(world: World) -> set[str]:
+    """The memories that the index shows with feedback."""
+    answer = world.instance("acme").call("recall", query="office", mode="exploratory", explain=True)
+    hits = rows(answer, "hits")
+    return {str(hit["id"]) for hit in hits if dict(hit["explain"])["feedback"] > 0}  # type: ignore[call-overload]
 
 
 def _body(world: World, version: Version) -> bytes:

@@ -15,6 +15,8 @@ from typing import Any
 
 from tests.infra.synthesised import resources, template
 
+# A queue's logical id, by how it begins, to its name in the tests.
+QUEUES = {"ExportsOutputFnGetAttChanges": "changes", "TasksQueue": "tasks"}
 FUNCTIONS = {"mcp_server": "McpServer", "indexer": "Indexer", "maintenance": "Maintenance"}
 
 
@@ -53,10 +55,11 @@ class Policy:
             case {"Fn::Join": [separator, parts]}:
                 return str(separator).join(self._text(part) for part in parts)
             case {"Fn::ImportValue": name}:
-                return str(name).removeprefix(f"lodestore-{self._environment}-").removesuffix("-arn")
+                place = str(name).removeprefix(f"lodestore-{self._environment}-").removesuffix("-arn")
+                return _queue(str(name).partition(":")[2]) or place
             case {"Fn::GetAtt": [name, "Arn"]}:
                 assert name in template(self._environment, "Service")["Resources"]
-                return str(name)
+                return _queue(str(name)) or str(name)
             case {"Ref": name}:
                 return f"<{name}>"
         raise AssertionError(f"not understood: {value}")
@@ -68,6 +71,10 @@ class Policy:
         }
         texts |= {action for statement in self.statements for action in _listed(statement["Action"])}
         return {text for text in texts if "*" in text}
+
+
+def _queue(name: str) -> str | None:
+    return next((known for start, known in QUEUES.items() if name.startswith(start)), None)
 
 
 def _listed(value: Any) -> list[Any]:

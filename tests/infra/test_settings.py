@@ -34,6 +34,8 @@ def test_every_environment_of_the_project_is_valid(name: str) -> None:
     [
         ("alarm = true", "alarm: unknown key"),
         ("history_days = 0", "history_days"),
+        ("vector_index_threshold = -1", "vector_index_threshold"),
+        ('vector_bucket = "elsewhere"', "vectors = false"),
         ('architecture = "arm"', "architecture"),
         ('auth = "open"', "auth"),
         ('auth = "oauth"', "[oauth]"),
@@ -54,6 +56,8 @@ def test_every_environment_of_the_project_is_valid(name: str) -> None:
             "role",
         ),
         ('alarm_email = "a@b"', "alarm_email"),
+        ("receives_most = 0", "receives_most"),
+        ("visibility_seconds = 599", "visibility_seconds must be 600 or more"),
         ('name = "prod"', "name"),
         ("retain = yes", "can't be read"),
     ],

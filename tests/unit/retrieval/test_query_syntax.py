@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodestore.domain.memory import MemoryType
-from lodestore.retrieval.query_syntax import MOST_PARTS, Asked, take_apart
+from lodestore.retrieval.query_syntax import MOST_PARTS, Said, take_apart
 
 DAY = datetime(2026, 3, 9, tzinfo=UTC)
 
@@ -17,17 +17,17 @@ DAY = datetime(2026, 3, 9, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("query", "asked"),
     [
-        ("deploy -staging", Asked(text="deploy", excluded=("staging",))),
-        ("deploy tag:ops", Asked(text="deploy", tags=("ops",))),
-        ('deploy TAG:"two words"', Asked(text="deploy", tags=("two words",))),
-        ("type:Decision rollout", Asked(text="rollout", types=(MemoryType.DECISION,))),
-        ("rollout after:2026-03-09", Asked(text="rollout", since=DAY)),
-        ("before:2026-03-09T00:00:00Z rollout", Asked(text="rollout", until=DAY)),
-        ('the "blue cart" port', Asked(text='the "blue cart" port', phrases=("blue cart",))),
-        ("tag:ops", Asked(text="ops", tags=("ops",))),
+        ("deploy -staging", Said(text="deploy", excluded=("staging",))),
+        ("deploy tag:ops", Said(text="deploy", tags=("ops",))),
+        ('deploy TAG:"two words"', Said(text="deploy", tags=("two words",))),
+        ("type:Decision rollout", Said(text="rollout", types=(MemoryType.DECISION,))),
+        ("rollout after:2026-03-09", Said(text="rollout", since=DAY)),
+        ("before:2026-03-09T00:00:00Z rollout", Said(text="rollout", until=DAY)),
+        ('the "blue cart" port', Said(text='the "blue cart" port', phrases=("blue cart",))),
+        ("tag:ops", Said(text="ops", tags=("ops",))),
     ],
 )
-def test_what_people_try_is_understood(query: str, asked: Asked) -> None:
+def test_what_people_try_is_understood(query: str, asked: Said) -> None:
     assert take_apart(query) == asked
 
 
@@ -50,7 +50,7 @@ def test_what_people_try_is_understood(query: str, asked: Asked) -> None:
     ],
 )
 def test_anything_else_is_plain_text(query: str) -> None:
-    assert take_apart(query) == Asked(text=query)
+    assert take_apart(query) == Said(text=query)
 
 
 @given(

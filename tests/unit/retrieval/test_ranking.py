@@ -42,7 +42,6 @@ def signals(keyword: list[float], cosine: list[float], drawn: list[list[float]])
         importance=np.full(rows, 0.5),
         age_days=np.zeros(rows),
         half_life=np.full(rows, np.inf),
-        use=np.full(rows, 0.5),
         pinned=np.zeros(rows),
         quoted=np.zeros(rows),
         whole=np.ones(rows, np.bool_),

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lodestore.domain.memory import Memory, Record
+from lodestore.domain.moments import milliseconds
 from lodestore.retrieval import bm25
 from lodestore.retrieval.calibration import FALL, calibration_of
 from lodestore.retrieval.conversation import chats
@@ -21,7 +22,6 @@ from lodestore.retrieval.query_reading import read_query
 from lodestore.retrieval.ranking import score
 from lodestore.retrieval.ranking_weights import WEIGHTS
 from lodestore.retrieval.segment import Segment
-from lodestore.retrieval.segment_build import milliseconds
 from lodestore.retrieval.segment_search import Mask, Part, keyword_scores
 from lodestore.retrieval.sessions import Sessions, session_order
 from lodestore.retrieval.tokenizer import query_terms

@@ -32,7 +32,7 @@ _QUOTED: Final = re.compile(r'"([^"]*\w[^"]*)"|“([^“”]*\w[^“”]*)”')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Said:
     """A query taken apart. `text` is what to search for, the words in quotes included.
 
     types          None: any
@@ -48,7 +48,7 @@ class Asked:
     until: datetime | None = None
 
 
-def take_apart(query: str) -> Asked:
+def take_apart(query: str) -> Said:
     """The query's syntax and the text that is left of it."""
     fields: list[tuple[str, str]] = []
 
@@ -70,7 +70,7 @@ def take_apart(query: str) -> Asked:
     phrases = ["".join(found) for found in _QUOTED.findall(left)[:MOST_PARTS]]
     types = [MemoryType(value.lower()) for name, value in fields if name == "type"]
     moments = {name: parse_moment(value) for name, value in fields if name in ("after", "before")}
-    return Asked(
+    return Said(
         text=" ".join(left.split()),
         phrases=tuple(dict.fromkeys(phrases)),
         excluded=tuple(dict.fromkeys(excluded)),

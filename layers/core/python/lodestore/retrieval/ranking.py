@@ -6,9 +6,9 @@ importance, use and feedback only break near-ties, since none was found to help 
 Gives up: knowing that nothing answers, where the words of another subject are stored; `known` says how likely that is.
 
     sum      = keywords + vectors + window + neighbours + session + named + dated + intended + quoted - short
-               - question, each by its weight
-    standing = 1 - NEAR_TIES + the near-ties, times the assistant factor where an assistant said it
-    score    = first × ((sum × standing) / (greatest sum × standing)) ** FALL
+               - question, each by its weight, times the assistant factor where an assistant said it
+    score    = first × (sum / greatest sum) ** FALL × standing
+    standing = (1 + 0.03 (importance - 0.5) - 0.03 (1 - recency) + 0.01 pinned) × (1 + 0.02 use + 0.03 feedback)
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from lodestore.retrieval.calibration import FALL, KEYWORDS_ALONE, Calibration, E
 from lodestore.retrieval.conversation import ConversationFeatures
 from lodestore.retrieval.fusion import Fused
 from lodestore.retrieval.ranking_weights import WEIGHTS, Weights
+from lodestore.retrieval.use import Use
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-# What is neither relevance nor context: at most so much of the whole, together NEAR_TIES.
+# What is neither relevance nor context moves a score by at most so much, whatever is known of it.
 IMPORTANCE_WEIGHT = 0.03
 RECENCY_WEIGHT = 0.03
-USE_WEIGHT = 0.02
 PINNED_WEIGHT = 0.01
-NEAR_TIES = IMPORTANCE_WEIGHT + RECENCY_WEIGHT + USE_WEIGHT + PINNED_WEIGHT
+USE_WEIGHT = 0.02
+FEEDBACK_WEIGHT = 0.03
 # More than all else together: whoever quotes wants those words. Not learned, no set has quotes.
 QUOTED_WEIGHT = 10.0
 PENALTIES = ("short", "question")
@@ -48,12 +49,12 @@ class Signals:
     importance     in [0, 1], as stored
     age_days       against the newest row, so that no clock is asked
     half_life      in days; infinite where age means nothing
-    use            in [0, 1]: 0.5 where nothing is known, more where it was recalled or found useful, less where not
     pinned         0 or 1
     quoted         the share of the query's phrases in quotes of which it has every word
     whole          whether it has all identifiers that the query names
     covered        the share of the query's words that it has
     unknown        the share of the query's words that no row has
+    use            None: nothing is known of use
     """
 
     fused: Fused
@@ -61,12 +62,12 @@ class Signals:
     importance: Floats
     age_days: Floats
     half_life: Floats
-    use: Floats
     pinned: Floats
     quoted: Floats
     whole: Mask
     covered: Floats
     unknown: float
+    use: Use | None = None
 
     def recency(self) -> Floats:
         """0.5 ** (age / half-life): 1 for the newest, and for what does not age."""
@@ -122,27 +123,24 @@ def score(
     if admitted is not None:
         matching &= admitted
     total = sum(parts.values(), np.zeros(len(matching)))
-    total = np.where(matching, np.clip(total, LEAST_SUM, None), 0.0) * _standing(signals, weights)
+    total = np.where(matching, np.clip(total, LEAST_SUM, None), 0.0)
+    total *= np.where(signals.conversation.assistant, weights.assistant, 1.0)
     if not matching.any():
         return Scored(total, matching, 0.0, parts)
     evidence = _evidence(signals, total)
-    shares = total / total.max()
-    return Scored(
-        calibration.first.at(evidence) * shares**FALL, matching, calibration.known.at(evidence), parts
-    )
+    found = calibration.first.at(evidence) * (total / total.max()) ** FALL * _standing(signals)
+    return Scored(np.minimum(found, 1.0), matching, calibration.known.at(evidence), parts)
 
 
-def _standing(signals: Signals, weights: Weights) -> Floats:
-    near_ties = (
+def _standing(signals: Signals) -> Floats:
+    """About 1: more than 1 for what is important, pinned or in use, less for what is old or was found useless."""
+    standing: Floats = (
         1
-        - NEAR_TIES
-        + IMPORTANCE_WEIGHT * signals.importance
-        + RECENCY_WEIGHT * signals.recency()
-        + USE_WEIGHT * signals.use
+        + IMPORTANCE_WEIGHT * (signals.importance - 0.5)
+        - RECENCY_WEIGHT * (1 - signals.recency())
         + PINNED_WEIGHT * signals.pinned
     )
-    standing: Floats = near_ties * np.where(signals.conversation.assistant, weights.assistant, 1.0)
-    return standing
+    return standing if signals.use is None else standing * _in_use(signals.use)
 
 
 def _evidence(signals: Signals, total: Floats) -> Evidence:
@@ -156,6 +154,11 @@ def _evidence(signals: Signals, total: Floats) -> Evidence:
         reach=float(signals.covered.max()),
         unknown=signals.unknown,
     )
+
+
+def _in_use(use: Use) -> Floats:
+    factor: Floats = 1.0 + USE_WEIGHT * use.use + FEEDBACK_WEIGHT * use.feedback
+    return factor
 
 
 def _signed(name: str, weights: Weights) -> float:

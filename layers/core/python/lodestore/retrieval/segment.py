@@ -24,6 +24,8 @@ TYPES: Final = tuple(MemoryType)
 NO_TIME: Final = np.iinfo(np.int64).min
 NO_EXPIRY: Final = np.iinfo(np.int64).max
 
+# Levels of use as last folded, in days since 1970; 0: never. Their names are those of `UseLevels`.
+USE_COLUMNS: Final = ("recalls", "useful", "not_useful", "last_used")
 # Name to type of the columns that have one value a row.
 ROW_COLUMNS: Final[Mapping[str, str]] = {
     "id_hash": "<u8",
@@ -43,8 +45,7 @@ ROW_COLUMNS: Final[Mapping[str, str]] = {
     "importance": "<f4",
     "version": "<u4",
     "length": "<u4",
-    "recalls": "<f4",
-    "useful": "<f4",
+    **dict.fromkeys(USE_COLUMNS, "<f4"),
 }
 # Name to type of the values of the ragged columns; the offsets are `<name>_at`, one more than rows.
 RAGGED_COLUMNS: Final[Mapping[str, str]] = {
@@ -125,7 +126,8 @@ def check_arrays(arrays: Mapping[str, Array]) -> None:
         _expect(bool(np.all(arrays[name] < _ASCII)), name)
     _expect(bool(np.all(arrays["id_hash"][:-1] <= arrays["id_hash"][1:])), "id_hash")
     _expect(bool(np.all(arrays["type"] < len(TYPES))), "type")
-    _expect(bool(np.all(np.isfinite(arrays["importance"]))), "importance")
+    for name in ("importance", *USE_COLUMNS):
+        _expect(bool(np.all(np.isfinite(arrays[name]))), name)
     _check_postings(arrays, rows)
     _check_vectors(arrays, rows)
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from lodestore.domain.caller import Caller
 from lodestore.domain.filters import Filters
+from lodestore.domain.moments import milliseconds
 from lodestore.retrieval.hashing import hash64, hashes64
 from lodestore.retrieval.segment import NO_TIME, TYPES, Array, Segment
-from lodestore.retrieval.segment_build import milliseconds
 from lodestore.retrieval.segment_search import Mask
 from lodestore.services.index_view import rows_of
 from lodestore.services.tenant_view import TenantView, ViewPart

@@ -28,6 +28,7 @@ class ShownRow:
 
     etag: str
     stub: bool
+    revision: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +40,9 @@ class IndexRows:
     def rows(self) -> dict[str, ShownRow]:
         """Every id that is shown."""
         return {
-            segment.text("id", row): ShownRow(segment.text("etag", row), bool(segment["stub"][row]))
+            segment.text("id", row): ShownRow(
+                segment.text("etag", row), bool(segment["stub"][row]), segment.revision(row)
+            )
             for segment, row in self._counted()
         }
 

@@ -115,6 +115,8 @@ def rank(
         "importance": signals.importance,
         "recency": signals.recency(),
     }
+    if signals.use is not None:
+        explained |= {"use": signals.use.use, "feedback": signals.use.feedback}
     shown = {name: values[chosen] for name, values in explained.items()}
     whole = signals.whole[chosen][order] & (signals.unknown == 0)
     return Ranking(scores[order], whole, scored.known, rows, order, shown)

@@ -12,7 +12,7 @@ from lodestore.domain import limits
 from lodestore.domain.filters import Filters
 from lodestore.domain.memory import MemoryType
 from lodestore.errors import InvalidArgument
-from lodestore.retrieval.query_syntax import Asked
+from lodestore.retrieval.query_syntax import Said
 from lodestore.services.arguments import Arguments
 
 FILTER_ARGUMENTS = ("type", "category", "tags", "since", "until")
@@ -38,15 +38,15 @@ def read_filters(arguments: Arguments) -> Filters:
     return filters
 
 
-def narrowed(filters: Filters, asked: Asked) -> Filters:
+def narrowed(filters: Filters, said: Said) -> Filters:
     """What passes the filters and those that the query names."""
     types = filters.types
-    if asked.types is not None:
-        types = asked.types if types is None else tuple(kind for kind in types if kind in asked.types)
+    if said.types is not None:
+        types = said.types if types is None else tuple(kind for kind in types if kind in said.types)
     return replace(
         filters,
         types=types,
-        tags=tuple(dict.fromkeys([*(filters.tags or ()), *asked.tags])) or None,
-        since=max(filter(None, (filters.since, asked.since)), default=None),
-        until=min(filter(None, (filters.until, asked.until)), default=None),
+        tags=tuple(dict.fromkeys([*(filters.tags or ()), *said.tags])) or None,
+        since=max(filter(None, (filters.since, said.since)), default=None),
+        until=min(filter(None, (filters.until, said.until)), default=None),
     )

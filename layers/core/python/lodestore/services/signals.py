@@ -16,25 +16,26 @@ from lodestore.domain.memory import HALF_LIFE_DAYS
 from lodestore.retrieval.calibration import KEYWORDS_ALONE, Calibration
 from lodestore.retrieval.conversation import COLUMNS, features
 from lodestore.retrieval.fusion import fuse
+from lodestore.retrieval.near_rows import Near, all_cosines, near_cosines
 from lodestore.retrieval.query_reading import QueryReading
 from lodestore.retrieval.ranking import Signals
-from lodestore.retrieval.segment import NO_TIME, TYPES, Array
-from lodestore.retrieval.segment_search import Cosines, Part, keyword_scores, vector_scores
+from lodestore.retrieval.segment import NO_TIME, TYPES, USE_COLUMNS, Array
+from lodestore.retrieval.segment_search import Cosines, Mask, Part, keyword_scores
 from lodestore.retrieval.sessions import SessionOrder
+from lodestore.retrieval.use import read_use
 
 _DAY_MILLISECONDS = 86_400_000
-_STANDING = ("importance", "recalls", "useful", "pinned")
-_MUCH_USE = 10.0
 _HALF_LIVES = np.array([HALF_LIFE_DAYS[kind] or np.inf for kind in TYPES])
 
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """The query as a vector of a model."""
+    """The query as a vector of a model. `near`: what the vector engine found by it; None: every row is scored."""
 
     vector: NDArray[np.float32]
     model: str
     calibration: Calibration
+    near: Near | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,12 +54,16 @@ def gather(
     sessions = order.of_counted(counted)
     chosen = sessions.positions
     keywords = keyword_scores(query.terms, parts)
-    cosines = None if vector is None else _cosines(parts, vector)[chosen].astype(np.float64)
+    cosines = (
+        None if vector is None else _cosines(parts, vector, keywords.every > 0)[chosen].astype(np.float64)
+    )
     share = keywords.every[chosen] / (keywords.ideal or 1.0)
     calibration = KEYWORDS_ALONE if vector is None else vector.calibration
     fused = fuse(share, cosines, calibration.anchors, query.language)
     relative = fused.relevance / (fused.relevance.max(initial=0) or 1.0)
-    columns = {name: _column(parts, name)[chosen] for name in (*COLUMNS, *_STANDING)}
+    columns = {
+        name: _column(parts, name)[chosen] for name in (*COLUMNS, *USE_COLUMNS, "importance", "pinned")
+    }
     since = np.where(columns["valid_from"] == NO_TIME, columns["created"], columns["valid_from"])
     times = since.astype(np.float64)
     signals = Signals(
@@ -67,12 +72,12 @@ def gather(
         importance=columns["importance"].astype(np.float64),
         age_days=(times.max(initial=-np.inf) - times) / _DAY_MILLISECONDS,
         half_life=_HALF_LIVES[columns["type"]],
-        use=_use(columns["recalls"].astype(np.float64), columns["useful"].astype(np.float64)),
         pinned=columns["pinned"].astype(np.float64),
         quoted=_quoted(query, parts)[chosen],
         whole=keywords.whole()[chosen],
         covered=keywords.covered()[chosen],
         unknown=keywords.unknown,
+        use=read_use(columns, times),
     )
     return Gathered(signals, chosen)
 
@@ -84,22 +89,12 @@ def _quoted(query: QueryReading, parts: Sequence[Part]) -> NDArray[np.float64]:
     return np.mean(having, axis=0) if having else np.zeros(rows)
 
 
-def _use(recalls: NDArray[np.float64], useful: NDArray[np.float64]) -> NDArray[np.float64]:
-    """0.5 where nothing is known; what was found useful more often than not weighs ten recalls."""
-    said = 10 * useful + np.log1p(np.maximum(recalls, 0))
-    return 0.5 + 0.5 * said / (np.abs(said) + _MUCH_USE)
-
-
 def _column(parts: Sequence[Part], name: str) -> Array:
     return np.concatenate([part.segment[name] for part in parts])
 
 
-def _cosines(parts: Sequence[Part], vector: QueryVector) -> Cosines:
-    """The cosine of each row, part after part, NaN where it has no vector of the query's model."""
-    found = vector_scores(vector.vector, vector.model, parts)
-    return np.concatenate(
-        [
-            np.full(len(part.segment), np.nan, np.float32) if cosines is None else cosines
-            for part, cosines in zip(parts, found, strict=True)
-        ]
-    )
+def _cosines(parts: Sequence[Part], vector: QueryVector, matching: Mask) -> Cosines:
+    """The cosine of each row, part after part, NaN where none is known. `matching`: rows that share words."""
+    if vector.near is None:
+        return all_cosines(vector.vector, vector.model, parts)
+    return near_cosines(vector.vector, vector.model, parts, vector.near, matching)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -44,10 +44,11 @@ _TENANTS_RESOLVED = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ViewPart:
-    """A segment, listed or made of the tail, and which of its rows stand for their ids."""
+    """A segment, listed by `name` or made of the tail, and which of its rows stand for their ids."""
 
     segment: Segment
     counts: Mask
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +84,10 @@ class _Overlay:
     read_now: frozenset[str]
 
 
+def unseen(_: Manifest | None) -> None:
+    """A manifest that nobody else goes by."""
+
+
 class TenantViews:
     """Views of all tenants. Thread-safe."""
 
@@ -112,15 +117,23 @@ class TenantViews:
         self._tails: dict[str, tuple[tuple[Held, ...], Segment]] = {}
         self._lock = threading.Lock()
 
-    def load(self, tenant: str, *, tail_limit: int | None = None) -> TenantView:
-        """The view of this moment. Raises Unavailable: half a view is no answer."""
+    def load(
+        self, tenant: str, *, tail_limit: int | None = None, seen: Callable[[Manifest | None], None] = unseen
+    ) -> TenantView:
+        """The view of this moment. Raises Unavailable: half a view is no answer.
+
+        seen   called once with the manifest, before the segments and the tail are read: what else goes by it
+        """
         try:
-            return self._load(tenant, tail_limit)
+            return self._load(tenant, tail_limit, seen)
         except (StoreUnavailable, ObjectTooLarge):
             raise Unavailable("The store did not answer a read.") from None
 
-    def _load(self, tenant: str, tail_limit: int | None) -> TenantView:
+    def _load(
+        self, tenant: str, tail_limit: int | None, seen: Callable[[Manifest | None], None]
+    ) -> TenantView:
         loaded, pending = self._first_trip(tenant)
+        seen(loaded.manifest)
         index = self._index_view(tenant, loaded.manifest)
         if index.missing:
             # A merge may have retired it since; a second look at the manifest settles that.
@@ -266,4 +279,4 @@ def _covered(listed: ListedSegment, memory_ids: Collection[str], hashes: Hashes)
     if covered:
         counts = counts.copy()
         counts[list(covered.values())] = False
-    return ViewPart(listed.segment, counts)
+    return ViewPart(listed.segment, counts, listed.entry.name)

@@ -26,3 +26,5 @@ ON_THE_INDEX: Final = frozenset({INDEX, EMBED, MERGE, COLLECT})
 ON_CHANGE: Final = frozenset({INDEX, EMBED, MERGE, COLLECT, FOLD, REPORT})
 ON_NOTE: Final = ON_CHANGE | {EXPIRE, PURGE}
 EVERYTHING: Final = frozenset(STEPS)
+# P-FORGOTTEN and a store that stays small rest on the others.
+SWITCHABLE: Final = EVERYTHING - {SWEEP, COLLECT, PURGE}

@@ -155,6 +155,10 @@ bench-quality: $(DEV) $(MODEL) ## Recall, hit, nDCG, MRR of each data set throug
 bench-sleep: $(DEV) ## Requests, bytes, time of a tenant's sleep at 1k, 10k, 100k memories, unchanged and 1 % changed (SIZES="1000 10000")
 	@exec $(BIN)/python -m benchmarks.performance.sleeping $(SIZES)
 
+.PHONY: bench-vectors
+bench-vectors: $(DEV) $(EMBED) ## S3 Vectors (over loopback) beside the shards: recall@10, and the threshold crossed (VECTORS_ARGS="--conversations 2")
+	@exec $(BIN)/python -m benchmarks.vectors $(VECTORS_ARGS)
+
 .PHONY: cost
 cost: $(DEV) ## What a month costs, idle and at three sizes, from measured requests and dated prices
 	@exec $(BIN)/python -m benchmarks.cost $(COST_ARGS)

@@ -22,7 +22,7 @@ from tests.unit.retrieval.random_records import MEMORY, MODEL, START, corpora, s
 
 GOLDEN = Path(__file__).with_name("golden") / "segment-schema-1.safetensors"
 # As it was written before `not_useful` and `last_used` were columns.
-OLDER = Path(__file__).with_name("golden") / "segment-schema-1-without-last-used.safetensors"
+OLDER = ("segment-schema-1-without-last-used.safetensors", "segment-schema-1-without-members.safetensors")
 RECORDS: list[Record] = [
     replace(
         MEMORY,
@@ -83,8 +83,13 @@ def test_a_golden_segment_is_written_and_read_as_it_always_was() -> None:
     assert same(golden(), as_always())
 
 
-def test_a_segment_of_before_a_column_was_added_is_read_as_one_with_its_default() -> None:
-    assert same(decode_segment(OLDER.read_bytes()), as_always())
+@pytest.mark.parametrize("name", OLDER)
+def test_a_segment_of_before_a_column_was_added_is_read_as_one_with_its_default(name: str) -> None:
+    arrays = dict(as_always().arrays)
+    for column in ("stated", "form"):
+        arrays[column] = np.zeros_like(arrays[column])
+    expected = Segment(arrays, MODEL, 1)
+    assert same(decode_segment(GOLDEN.with_name(name).read_bytes()), expected)
 
 
 def test_what_a_segment_holds_is_read_off_its_columns() -> None:

@@ -20,6 +20,7 @@ from typing import TypeVar, cast
 from lodestore.domain.memory import SCHEMA, Embedding, Memory, MemoryType, Record, Scope, Stub
 from lodestore.domain.moments import format_moment, parse_moment
 from lodestore.domain.revision import is_revision
+from lodestore.format.members import member_fields, members
 
 FORGOTTEN = "forgotten"
 ACTIVE = "active"
@@ -90,6 +91,7 @@ def _memory_fields(memory: Memory) -> dict[str, object]:
         "supersedes": list(memory.supersedes),
         "superseded_by": list(memory.superseded_by),
         "consolidated_from": list(memory.consolidated_from),
+        **_read_fields(memory),
         "version": memory.version,
         "revision": memory.revision,
         "recent": list(memory.recent),
@@ -113,7 +115,14 @@ def _stub_fields(stub: Stub) -> dict[str, object]:
         "idempotency": stub.idempotency,
         "supersedes": list(stub.supersedes),
         "superseded_by": list(stub.superseded_by),
+        **_read_fields(stub),
     }
+
+
+def _read_fields(record: Record) -> dict[str, object]:
+    """The members of a merged memory; other records have no such field."""
+    reads = [member_fields(member) for member in record.consolidated_reads]
+    return {"consolidated_reads": reads} if reads else {}
 
 
 def _embedding_fields(embedding: Embedding | None) -> dict[str, object] | None:
@@ -152,6 +161,7 @@ def _memory(fields: Mapping[str, object]) -> Memory:
         supersedes=_texts(fields, "supersedes"),
         superseded_by=_texts(fields, "superseded_by"),
         consolidated_from=_texts(fields, "consolidated_from"),
+        consolidated_reads=members(fields.get("consolidated_reads", [])),
         version=_count(fields, "version"),
         revision=_revision(fields["revision"], "revision"),
         recent=tuple(_revision(item, "recent") for item in _texts(fields, "recent")),
@@ -173,6 +183,7 @@ def _stub(fields: Mapping[str, object]) -> Stub:
         idempotency=_optional_text(fields, "idempotency"),
         supersedes=_texts(fields, "supersedes"),
         superseded_by=_texts(fields, "superseded_by"),
+        consolidated_reads=members(fields.get("consolidated_reads", [])),
     )
 
 

@@ -38,6 +38,8 @@ ROW_COLUMNS: Final[Mapping[str, str]] = {
     "category": "<u8",
     "conversation": "<u8",
     "source": "<u8",
+    "stated": "<u8",
+    "form": "<u8",
     "created": "<i8",
     "updated": "<i8",
     "valid_from": "<i8",
@@ -54,6 +56,8 @@ RAGGED_COLUMNS: Final[Mapping[str, str]] = {
     "tags": "<u8",
     "supersedes": "<u8",
     "superseded_by": "<u8",
+    "members": "<u8",
+    "members_stated": "<u8",
 }
 REVISION_LETTERS: Final = 26
 OFFSET_TYPE: Final = "<u4"

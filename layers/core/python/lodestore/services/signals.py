@@ -15,13 +15,18 @@ from numpy.typing import NDArray
 from lodestore.domain.memory import HALF_LIFE_DAYS
 from lodestore.retrieval.calibration import KEYWORDS_ALONE, Calibration
 from lodestore.retrieval.conversation import COLUMNS, features
+<<<<<<< HEAD
 from lodestore.retrieval.fusion import fuse
 from lodestore.retrieval.near_rows import Near, all_cosines, near_cosines
+=======
+from lodestore.retrieval.fusion import Anchors, fuse
+from lodestore.retrieval.near_rows import Near, all_cosines, found_rows, near_cosines, with_neighbours
+>>>>>>> main
 from lodestore.retrieval.query_reading import QueryReading
 from lodestore.retrieval.ranking import Signals
 from lodestore.retrieval.segment import NO_TIME, TYPES, USE_COLUMNS, Array
 from lodestore.retrieval.segment_search import Cosines, Mask, Part, keyword_scores
-from lodestore.retrieval.sessions import SessionOrder
+from lodestore.retrieval.sessions import SessionOrder, Sessions
 from lodestore.retrieval.use import read_use
 
 _DAY_MILLISECONDS = 86_400_000
@@ -55,7 +60,9 @@ def gather(
     chosen = sessions.positions
     keywords = keyword_scores(query.terms, parts)
     cosines = (
-        None if vector is None else _cosines(parts, vector, keywords.every > 0)[chosen].astype(np.float64)
+        None
+        if vector is None
+        else _cosines(parts, vector, keywords.every > 0, sessions)[chosen].astype(np.float64)
     )
     share = keywords.every[chosen] / (keywords.ideal or 1.0)
     calibration = KEYWORDS_ALONE if vector is None else vector.calibration
@@ -93,8 +100,10 @@ def _column(parts: Sequence[Part], name: str) -> Array:
     return np.concatenate([part.segment[name] for part in parts])
 
 
-def _cosines(parts: Sequence[Part], vector: QueryVector, matching: Mask) -> Cosines:
+def _cosines(parts: Sequence[Part], vector: QueryVector, matching: Mask, sessions: Sessions) -> Cosines:
     """The cosine of each row, part after part, NaN where none is known. `matching`: rows that share words."""
     if vector.near is None:
         return all_cosines(vector.vector, vector.model, parts)
-    return near_cosines(vector.vector, vector.model, parts, vector.near, matching)
+    # What stands beside such a row weighs in its score, and it in theirs.
+    besides = with_neighbours(matching | found_rows(parts, vector.near), sessions)
+    return near_cosines(vector.vector, vector.model, parts, vector.near, besides)

@@ -15,10 +15,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from lodestore.domain.member import digest_of
 from lodestore.domain.memory import Memory, Record, Scope, Stub
 from lodestore.domain.moments import milliseconds
 from lodestore.retrieval.bm25 import TermCounts
 from lodestore.retrieval.hashing import NOTHING, hash64
+from lodestore.retrieval.merge_form import merge_form
 from lodestore.retrieval.segment import (
     NO_EXPIRY,
     NO_TIME,
@@ -98,6 +100,8 @@ def _memory_values(memory: Memory, row: Row) -> dict[str, float | int]:
         "category": _hash(memory.category),
         "conversation": _hash(memory.conversation),
         "source": _hash(memory.source),
+        "stated": hash64(digest_of(memory)),
+        "form": merge_form(memory),
         "created": milliseconds(memory.created_at),
         "updated": milliseconds(memory.updated_at),
         "valid_from": NO_TIME if memory.valid_from is None else milliseconds(memory.valid_from),
@@ -123,6 +127,8 @@ def _ragged_columns(rows: Sequence[Row]) -> dict[str, Array]:
         columns["tags"].append([hash64(tag) for tag in memory.tags] if memory else [])
         columns["supersedes"].append([hash64(older) for older in record.supersedes])
         columns["superseded_by"].append([hash64(newer) for newer in memory.superseded_by] if memory else [])
+        columns["members"].append([hash64(member.id) for member in record.consolidated_reads])
+        columns["members_stated"].append([hash64(member.digest) for member in record.consolidated_reads])
     arrays: dict[str, Array] = {}
     for name, kind in RAGGED_COLUMNS.items():
         arrays[name] = np.array([value for values in columns[name] for value in values], kind)

@@ -280,7 +280,9 @@ def test_a_contradiction_is_proposed_never_merged_and_the_newer_stands_once_it_i
     proposal = found[frozenset((old, new))]
     assert (proposal["kind"], proposal["keeps"]) == ("supersede", new)
     assert proposal["evidence"] == {
-        "rule": "says another name of the same",
+        "verdict": "contradicts",
+        "why": "says another name of the same",
+        "judge": "rules",
         "days between": 3,
         "pinned": True,
     }

@@ -9,7 +9,7 @@ may judge more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -17,8 +17,7 @@ from typing import Final
 from lodestore.domain.memory import Memory
 from lodestore.domain.proposal import PER_SLEEP, Evidence, Proposal, ProposalKind, propose
 from lodestore.ports.clock import Clock
-from lodestore.retrieval.contradictions import contradict, topic_of
-from lodestore.retrieval.sameness import Sameness, judge, read
+from lodestore.ports.judge import Judge, Judged, Pair, Verdict
 from lodestore.services.merge_groups import Group, alike
 from lodestore.services.proposals import Proposals, Proposed
 from lodestore.services.tenant_view import TenantView
@@ -42,63 +41,53 @@ class Compared:
 class Comparing:
     """Comparisons of all tenants."""
 
-    def __init__(self, truth: Truth, proposals: Proposals, clock: Clock) -> None:
+    def __init__(self, truth: Truth, proposals: Proposals, judge: Judge, clock: Clock) -> None:
         self._truth = truth
         self._proposals = proposals
+        self._judge = judge
         self._clock = clock
 
     def run(self, tenant: str, view: TenantView, *, dry_run: bool = False) -> Compared:
         """Propose what the view shows. Raises StoreUnavailable, Unavailable."""
         now = self._clock.now()
-        topics, wordings = alike(view, now, "topic"), alike(view, now, "wording")
-        wanted = [
-            *self._each(tenant, _some(topics, now), _contradicted),
-            *self._each(tenant, _some(wordings, now), _reworded),
-        ]
-        # One pair may be found by both rules, and is one proposal.
-        distinct = {proposal.id: proposal for proposal in reversed(wanted)}
+        groups = sorted({*alike(view, now, "topic"), *alike(view, now, "wording")})
+        wanted = self._wanted(tenant, _some(groups, now), now)
         return Compared(
-            proposed=self._proposals.propose(tenant, list(reversed(distinct.values())), dry_run=dry_run),
-            groups=len(topics) + len(wordings),
-            left=len(topics[RUN_GROUPS:]) + len(wordings[RUN_GROUPS:]),
+            proposed=self._proposals.propose(tenant, wanted, dry_run=dry_run),
+            groups=len(groups),
+            left=len(groups[RUN_GROUPS:]),
         )
 
-    def _each(self, tenant: str, groups: Sequence[Group], rule: _Rule) -> Iterator[Proposal]:
-        now = self._clock.now()
+    def _wanted(self, tenant: str, groups: Sequence[Group], now: datetime) -> list[Proposal]:
         truth = self._truth.read_many(tenant, [memory_id for group in groups for memory_id in group])
+        pairs: list[Pair] = []
         for group in groups:
             found = (truth[memory_id].record for memory_id in group)
             memories = [one for one in found if isinstance(one, Memory) and not one.expired_at(now)]
             memories.sort(key=lambda memory: (memory.holds_from, memory.updated_at, memory.id), reverse=True)
-            yield from rule(memories[:GROUP_MOST], now)
+            pairs += [(memories[0], older) for older in memories[1:GROUP_MOST]]
+        judged = self._judge.judge(pairs)
+        wanted = [
+            self._superseding(newer, older, verdict, now)
+            for (newer, older), verdict in zip(pairs, judged, strict=True)
+            if verdict.verdict is not Verdict.DIFFERENT
+        ]
+        # One pair may share two numbers, and is one proposal.
+        return list({proposal.id: proposal for proposal in wanted}.values())
 
-
-_Rule = Callable[[Sequence[Memory], datetime], Iterator[Proposal]]
+    def _superseding(self, newer: Memory, older: Memory, judged: Judged, now: datetime) -> Proposal:
+        days = (newer.holds_from - older.holds_from).days
+        evidence: Evidence = {
+            "verdict": str(judged.verdict),
+            "why": judged.why,
+            "judge": self._judge.name,
+            "days between": days,
+            "pinned": older.pinned,
+        }
+        return propose(ProposalKind.SUPERSEDE, [newer, older], at=now, keeps=newer.id, evidence=evidence)
 
 
 def _some(groups: Sequence[Group], now: datetime) -> Sequence[Group]:
     """As many as a run takes; of too many others come first every day, so that none waits for ever."""
     first = now.toordinal() * RUN_GROUPS % max(len(groups), 1)
     return [*groups[first:], *groups[:first]][:RUN_GROUPS]
-
-
-def _contradicted(newest_first: Sequence[Memory], now: datetime) -> Iterator[Proposal]:
-    """Each older one that says another thing of the same than the newest."""
-    for older in newest_first[1:]:
-        newest = newest_first[0]
-        topic = topic_of(newest.content)
-        if topic is not None and contradict(topic, topic_of(older.content)):
-            yield _superseding(newest, older, now, f"says another {topic.kind} of the same")
-
-
-def _reworded(newest_first: Sequence[Memory], now: datetime) -> Iterator[Proposal]:
-    """Each older one that the newest may stand for."""
-    for older in newest_first[1:]:
-        if judge(read(newest_first[0].content), read(older.content)) is Sameness.WORDING:
-            yield _superseding(newest_first[0], older, now, "may say the same in other forms of the words")
-
-
-def _superseding(keeps: Memory, other: Memory, now: datetime, rule: str) -> Proposal:
-    days = (keeps.holds_from - other.holds_from).days
-    evidence: Evidence = {"rule": rule, "days between": days, "pinned": other.pinned}
-    return propose(ProposalKind.SUPERSEDE, [keeps, other], at=now, keeps=keeps.id, evidence=evidence)

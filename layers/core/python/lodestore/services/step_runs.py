@@ -213,12 +213,13 @@ class OneSleep:
             "groups": done.groups,
             "pairs": done.pairs,
             "kept": done.kept,
+            "compared": done.compared.groups,
             "proposed": len(proposed.made),
             "proposed_before": proposed.known,
             **_withdrawn_counts(done.withdrawn),
             "left": done.left + done.withdrawn.left + done.compared.left + proposed.left,
         }
-        made = (Action("propose", one.id, str(one.evidence["rule"])) for one in proposed.made)
+        made = (Action("propose", one.id, str(one.evidence["why"])) for one in proposed.made)
         return Moved(counts, (*_withdrawn_actions(done.withdrawn), *merges, *made))
 
     def _merge(self) -> Moved:

@@ -22,6 +22,7 @@ from lodestore.services.refreshing import Refreshing
 from lodestore.services.removing import Removing
 from lodestore.services.reporting import Reporting
 from lodestore.services.reports import Reports
+from lodestore.services.rules_judge import RulesJudge
 from lodestore.services.sleeping import Sleeping
 from lodestore.services.step_runs import StepRuns, StepServices
 from lodestore.services.supersede import Superseding
@@ -70,7 +71,7 @@ def wire_upkeep(
             s.ledger,
             UndoLog(a.index, a.meter),
             withdrawing,
-            Comparing(s.truth, proposals, a.clock),
+            Comparing(s.truth, proposals, RulesJudge(), a.clock),
             a.clock,
         ),
         withdrawing=withdrawing,

@@ -159,6 +159,10 @@ bench-quality: $(DEV) $(MODEL) ## Recall, hit, nDCG, MRR of each data set throug
 bench-sleep: $(DEV) ## Requests, bytes, time of a tenant's sleep at 1k, 10k, 100k memories: first (merging), unchanged, 1 % changed (SIZES="1000 10000")
 	@exec $(BIN)/python -m benchmarks.performance.sleeping $(SIZES)
 
+.PHONY: bench-vectors
+bench-vectors: $(DEV) $(EMBED) ## S3 Vectors (over loopback) beside the shards: recall@10, and the threshold crossed (VECTORS_ARGS="--conversations 2")
+	@exec $(BIN)/python -m benchmarks.vectors $(VECTORS_ARGS)
+
 .PHONY: cost
 cost: $(DEV) ## What a month costs, idle and at three sizes, from measured requests and dated prices
 	@exec $(BIN)/python -m benchmarks.cost $(COST_ARGS)
@@ -172,6 +176,11 @@ chaos: $(DEV) ## Faults at every request of every step, then random storms by se
 fuzz: $(DEV) ## Hostile inputs to the real handler and server for minutes (MINUTES=5 SEED=1, or REPLAY=build/fuzz/finding-1.json)
 	@exec $(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),5) --seed $(or $(SEED),1) \
 		$(if $(REPLAY),--replay "$(REPLAY)")
+
+.PHONY: soak
+soak: $(DEV) ## Write for minutes while workers and the store are killed, then account (MINUTES=5 SEED=1 STORES="folder seaweedfs")
+	@exec $(BIN)/python -m tests.soak --minutes $(or $(MINUTES),5) --seed $(or $(SEED),1) \
+		$(if $(STORES),--stores $(STORES))
 
 .PHONY: conformance
 conformance: $(DEV) ## The official MCP conformance suite, both revisions, against `make run` (Node and npm come along)

@@ -188,7 +188,7 @@ def test_an_import_that_was_cut_between_two_versions_is_simply_run_again(
         ("source", "x" * 257, "source"),
         ("metadata", {"a": "x" * 4_096}, "metadata"),
         ("supersedes", ["own"], "supersedes"),
-        ("supersedes", [f"m{number}" for number in range(257)], "supersedes"),
+        ("supersedes", [f"m{number}" for number in range(4_097)], "supersedes"),
         ("revision", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ", "revision"),
         ("recent", [], None),
         ("origin", "no digest", "origin"),

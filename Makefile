@@ -139,6 +139,10 @@ check: $(DEV) ## Lint, types and imports; no tests
 interleavings: $(DEV) ## Explore every interleaving of a few processes on one id: states, schedules, violations (minutes)
 	@$(BIN)/python -m tests.interleavings $(SCENARIOS) $(if $(SCHEDULE),--schedule $(SCHEDULE))
 
+.PHONY: long-sleeps
+long-sleeps: $(DEV) ## Two hundred facts through sixty sleeps: each recalled, each merge undone, any order the same (a minute)
+	@SLEEPS=60 $(BIN)/python -m pytest tests/services/test_sixty_sleeps.py $(PYTEST_ARGS)
+
 .PHONY: mutants
 mutants: $(DEV) ## Break each promise on purpose, in a copy, and show the test that notices (minutes)
 	@$(BIN)/python -m tests.mutants $(MUTANTS)
@@ -152,8 +156,12 @@ bench-quality: $(DEV) $(MODEL) ## Recall, hit, nDCG, MRR of each data set throug
 	@exec $(BIN)/python -m benchmarks.quality $(SETS) $(QUALITY_ARGS)
 
 .PHONY: bench-sleep
-bench-sleep: $(DEV) ## Requests, bytes, time of a tenant's sleep at 1k, 10k, 100k memories, unchanged and 1 % changed (SIZES="1000 10000")
+bench-sleep: $(DEV) ## Requests, bytes, time of a tenant's sleep at 1k, 10k, 100k memories: first (merging), unchanged, 1 % changed (SIZES="1000 10000")
 	@exec $(BIN)/python -m benchmarks.performance.sleeping $(SIZES)
+
+.PHONY: bench-vectors
+bench-vectors: $(DEV) $(EMBED) ## S3 Vectors (over loopback) beside the shards: recall@10, and the threshold crossed (VECTORS_ARGS="--conversations 2")
+	@exec $(BIN)/python -m benchmarks.vectors $(VECTORS_ARGS)
 
 .PHONY: cost
 cost: $(DEV) ## What a month costs, idle and at three sizes, from measured requests and dated prices
@@ -168,6 +176,11 @@ chaos: $(DEV) ## Faults at every request of every step, then random storms by se
 fuzz: $(DEV) ## Hostile inputs to the real handler and server for minutes (MINUTES=5 SEED=1, or REPLAY=build/fuzz/finding-1.json)
 	@exec $(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),5) --seed $(or $(SEED),1) \
 		$(if $(REPLAY),--replay "$(REPLAY)")
+
+.PHONY: soak
+soak: $(DEV) ## Write for minutes while workers and the store are killed, then account (MINUTES=5 SEED=1 STORES="folder seaweedfs")
+	@exec $(BIN)/python -m tests.soak --minutes $(or $(MINUTES),5) --seed $(or $(SEED),1) \
+		$(if $(STORES),--stores $(STORES))
 
 .PHONY: conformance
 conformance: $(DEV) ## The official MCP conformance suite, both revisions, against `make run` (Node and npm come along)

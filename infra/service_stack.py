@@ -92,7 +92,7 @@ class ServiceStack(cdk.Stack):
         )
         built = LodestoreFunction(self, plan, self._environment, self._storage, self._root)
         if tasks is not None:
-            grant_send(built.role, tasks.queue)
+            grant_send(built.role, tasks.queue, self._environment)
         return built.function
 
     def _layer(self, layer: Layer) -> lambda_.LayerVersion:

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 ENVIRONMENTS = ("dev", "test", "prod")
 TENANT = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"
 PRINCIPAL = r"^arn:aws[a-z-]*:(iam|sts)::\d{12}:(role|user|assumed-role|root)(/.+)?$"
+PROFILE = r"^(us|eu|apac|jp|au|ca|us-gov|global)\."
 HTTPS = r"^https://[^\s?#]+$"
 UPKEEP_CHARACTERS = 2_500
 # The longest that one run of the indexer takes.
@@ -120,6 +121,8 @@ class Environment(_Strict):
             raise ValueError("auth = oauth and the table [oauth] go together")
         if (self.auth is Auth.IAM) is not bool(self.principals):
             raise ValueError("auth = iam and the table [principals] go together")
+        if self.embeddings == "bedrock" and re.match(PROFILE, self.embed_model):
+            raise ValueError("embed_model: an inference profile spans regions; name a model of this region")
         if self.vectors and self.vector_bucket is not None:
             raise ValueError("vector_bucket names a bucket made elsewhere, and needs vectors = false")
         if self.alarm_email is not None and not self.alarms:

@@ -12,7 +12,7 @@ Source: forward decay, Cormode et al., ICDE 2009; the sum of decayed uses as in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import exp2, log2
 from typing import Final
@@ -54,6 +54,17 @@ class UseLevels:
 
 
 Levels = Mapping[str, UseLevels]
+
+
+def levels_of(levels: Levels, memory_ids: Iterable[str]) -> UseLevels:
+    """The highest of each level among these ids: a merged memory was used as much as what it was merged from."""
+    known = [levels[memory_id] for memory_id in memory_ids if memory_id in levels]
+    return UseLevels(
+        recalls=max((one.recalls for one in known), default=NEVER),
+        useful=max((one.useful for one in known), default=NEVER),
+        not_useful=max((one.not_useful for one in known), default=NEVER),
+        last_used=max((one.last_used for one in known), default=NEVER),
+    )
 
 
 def lifted(level: int, at: int, count: int) -> int:

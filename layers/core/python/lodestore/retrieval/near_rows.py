@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from lodestore.retrieval.segment import Segment
 from lodestore.retrieval.segment_search import Cosines, Mask, Part, vector_scores
+from lodestore.retrieval.sessions import Sessions
 from lodestore.retrieval.vectors import cosines, quantise
 
 
@@ -47,6 +48,26 @@ def near_cosines(
         else:
             found.append(_completed(query, model, part, cosines_found, asked))
     return _joined(found)
+
+
+def found_rows(parts: Sequence[Part], near: Near) -> Mask:
+    """The rows that the engine found, of all parts, one part after the other."""
+    masks = (
+        np.zeros(len(part.segment), np.bool_) if found is None else ~np.isnan(found)
+        for part, found in zip(parts, near.parts, strict=True)
+    )
+    return np.concatenate([np.zeros(0, np.bool_), *masks])
+
+
+def with_neighbours(mask: Mask, sessions: Sessions) -> Mask:
+    """These rows, and those that were said right before and behind them."""
+    chosen, linked = mask[sessions.positions], sessions.linked(1)
+    wider = chosen.copy()
+    wider[1:] |= linked & chosen[:-1]
+    wider[:-1] |= linked & chosen[1:]
+    every = mask.copy()
+    every[sessions.positions] |= wider
+    return every
 
 
 def _completed(query: NDArray[np.float32], model: str, part: Part, found: Cosines, asked: Mask) -> Cosines:

@@ -39,14 +39,18 @@ def row_of(
     model: str | None,
     terms: TermCounts | None = None,
     use: Mapping[str, float] = UNUSED,
+    passing: bool = False,
 ) -> Row:
-    """The record as a row; `terms` where they are counted already, `use` where its levels of use are known."""
+    """The record as a row; `terms` where they are counted already, `use` where its levels of use are known.
+
+    passing   it is part of a tail, and never stored
+    """
     vectors = None
     if isinstance(record, Memory) and record.embedding is not None and record.embedding.model == model:
         stored = np.frombuffer(record.embedding.vectors, "<f2").reshape(-1, record.embedding.dim)
         vectors = stored.astype(np.float32)
     counted = terms if terms is not None else terms_of(record)
-    return Row(record, etag, counted, vectors, use if isinstance(record, Memory) else UNUSED)
+    return Row(record, etag, counted, vectors, use if isinstance(record, Memory) else UNUSED, passing)
 
 
 def use_of(segment: Segment, row: int) -> Mapping[str, float]:

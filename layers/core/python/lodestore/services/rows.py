@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from lodestore.domain.memory import Memory, Record
+from lodestore.domain.use_levels import UseLevels, shown_days
 from lodestore.retrieval.bm25 import TermCounts, count_terms
 from lodestore.retrieval.segment import USE_COLUMNS, Segment
 from lodestore.retrieval.segment_build import Row, build_segment
@@ -55,6 +56,11 @@ def row_of(
 def use_of(segment: Segment, row: int) -> Mapping[str, float]:
     """The levels of use of a row, which the row that takes its place goes on with."""
     return {name: float(segment[name][row]) for name in USE_COLUMNS}
+
+
+def use_columns(levels: UseLevels) -> Mapping[str, float]:
+    """Levels of use as the columns show them."""
+    return {name: shown_days(getattr(levels, name)) for name in USE_COLUMNS}
 
 
 def segment_of(rows: Sequence[Row], *, model: str | None) -> Segment:

@@ -15,13 +15,8 @@ from numpy.typing import NDArray
 from lodestore.domain.memory import HALF_LIFE_DAYS
 from lodestore.retrieval.calibration import KEYWORDS_ALONE, Calibration
 from lodestore.retrieval.conversation import COLUMNS, features
-<<<<<<< HEAD
 from lodestore.retrieval.fusion import fuse
-from lodestore.retrieval.near_rows import Near, all_cosines, near_cosines
-=======
-from lodestore.retrieval.fusion import Anchors, fuse
 from lodestore.retrieval.near_rows import Near, all_cosines, found_rows, near_cosines, with_neighbours
->>>>>>> main
 from lodestore.retrieval.query_reading import QueryReading
 from lodestore.retrieval.ranking import Signals
 from lodestore.retrieval.segment import NO_TIME, TYPES, USE_COLUMNS, Array

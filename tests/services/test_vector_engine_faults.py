@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from lodestore.format import keys
 from lodestore.ports.vector_index import Busy, Failure, NoIndex, Refused
+from lodestore.services.vector_reading import REST_SECONDS
 from lodestore.services.vector_rows import keys_of
 from tests.services.engine_world import A_WHILE, EngineWorld, degraded
 from tests.services.stand_in_embedder import StandInEmbedder, WordEmbedder
@@ -54,6 +56,30 @@ def test_an_engine_that_fails_costs_a_recall_nothing_but_its_help(
     assert world.agrees("where is the kiln")[0] == FACTS[1]
     world.vectors.failing.clear()
     assert not degraded(world.instance().call("recall", query="where is the kiln"))
+
+
+@pytest.mark.promise("P-BOUNDED")
+@pytest.mark.usefixtures("told")
+def test_a_busy_engine_is_left_in_peace_for_a_while_and_answers_say_so(world: EngineWorld) -> None:
+    acme = world.instance()
+    world.vectors.failing["query"] = Busy("429")
+    for _ in range(5):
+        assert degraded(acme.call("recall", query="where is the kiln"))
+    assert world.vectors.calls["query"] == 1
+    assert world.meter.counts["vector_engine_rested"] == 4
+    world.vectors.failing.clear()
+    world.clock.advance(timedelta(seconds=REST_SECONDS))
+    assert not degraded(acme.call("recall", query="where is the kiln"))
+
+
+@pytest.mark.usefixtures("told")
+@pytest.mark.parametrize("failure", [Refused("another dimension"), NoIndex()], ids=repr)
+def test_what_does_not_pass_by_itself_is_noted_for_the_next_sleep(
+    world: EngineWorld, failure: Failure
+) -> None:
+    world.vectors.failing["query"] = failure
+    world.instance().call("recall", query="where is the kiln")
+    assert due(world)
 
 
 @pytest.mark.parametrize("failure", [Busy("503"), Refused("403")], ids=repr)

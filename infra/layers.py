@@ -24,7 +24,7 @@ from infra.wheels import Target, requirements_for
 
 UNZIPPED_BYTES_MOST = 250 * 1024 * 1024
 # What the adapters make clients for; a test holds it against their code.
-SDK_SERVICES = frozenset({"s3", "s3vectors", "bedrock-runtime"})
+SDK_SERVICES = frozenset({"s3", "s3vectors", "sqs", "bedrock-runtime"})
 RECIPE = 1
 _TEST_FOLDERS = ("numpy/**/tests", "numpy/f2py", "bin", "**/__pycache__")
 

@@ -1,4 +1,4 @@
-"""What runs: layers, three functions, the function URL, the schedule, and the alarms.
+"""What runs: layers, three functions, the function URL, the schedules, maintenance's queue, and the alarms.
 
 Owns: which function has which layers, variables, triggers and time. Guarantees: nothing runs while no one calls but
 the schedule; open mode can't be deployed. Gives up: a domain name and a firewall in front (docs/operations.md).
@@ -18,11 +18,14 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.constructs.alarms import Alarms
+from infra.constructs.dashboard import Dashboard
 from infra.constructs.findings import accept
 from infra.constructs.function import FunctionPlan, LodestoreFunction
+from infra.constructs.permissions import grant_send
+from infra.constructs.task_queue import TaskQueue, dead_letters
 from infra.layers import Layer, Layers, check_size
-from infra.settings import Auth, Environment
-from infra.storage_stack import DEAD_LETTER_DAYS, INDEXER_SECONDS, StorageStack
+from infra.settings import INDEXER_SECONDS, Auth, Environment
+from infra.storage_stack import StorageStack
 
 # A read is tried three times, 12 s each at most; an answer that says so has to fit after that.
 MCP_SECONDS = 60
@@ -56,18 +59,25 @@ class ServiceStack(cdk.Stack):
         if environment.embeddings == "local":
             shared.append(layers.libraries("embed"))
         self._variables = variables_of(environment, storage)
-        served = self._function("mcp_server", MCP_SECONDS, [*shared, layers.libraries("layer-mcp")])
+        tasks = TaskQueue(self, MAINTENANCE_SECONDS, environment.receives_most)
+        served = self._function("mcp_server", MCP_SECONDS, [*shared, layers.libraries("layer-mcp")], tasks)
         indexer = self._function("indexer", INDEXER_SECONDS, shared)
-        maintenance = self._function("maintenance", MAINTENANCE_SECONDS, shared)
+        maintenance = self._function("maintenance", MAINTENANCE_SECONDS, shared, tasks)
         self._url(served)
         self._feed(indexer)
+        tasks.feed(maintenance, environment.maintenance_workers)
         missed = self._schedule(maintenance)
+        functions = {"mcp_server": served, "indexer": indexer, "maintenance": maintenance}
+        queues = {"changes": storage.changes, "tasks": tasks.queue}
         if environment.alarms:
-            functions = {"mcp_server": served, "indexer": indexer, "maintenance": maintenance}
-            dead = {"changes": storage.changes_dead, "schedule": missed}
-            Alarms(self, environment, functions, storage.changes, dead)
+            dead = {"changes": storage.changes_dead, "schedule": missed, "tasks": tasks.dead}
+            Alarms(self, environment, functions, queues, dead)
+        if environment.dashboard:
+            Dashboard(self, environment, functions, queues)
 
-    def _function(self, name: str, seconds: int, layers: list[Layer]) -> lambda_.Function:
+    def _function(
+        self, name: str, seconds: int, layers: list[Layer], tasks: TaskQueue | None = None
+    ) -> lambda_.Function:
         total = check_size(name, layers)
         self.notes.append(
             f"function {name}: layers of {total / 1024 / 1024:.0f} MB unzipped; Lambda takes 250"
@@ -76,11 +86,14 @@ class ServiceStack(cdk.Stack):
             name=name,
             seconds=seconds,
             memory_mb=self._environment.memory_mb,
-            variables=self._variables,
+            variables={**self._variables, **({} if tasks is None else tasks.variables)},
             layers=[self._layer(layer) for layer in layers],
             concurrency=self._environment.concurrency if name == "mcp_server" else None,
         )
-        return LodestoreFunction(self, plan, self._environment, self._storage, self._root).function
+        built = LodestoreFunction(self, plan, self._environment, self._storage, self._root)
+        if tasks is not None:
+            grant_send(built.role, tasks.queue, self._environment)
+        return built.function
 
     def _layer(self, layer: Layer) -> lambda_.LayerVersion:
         if layer.name not in self._layers:
@@ -116,14 +129,7 @@ class ServiceStack(cdk.Stack):
         )
 
     def _schedule(self, maintenance: lambda_.Function) -> sqs.Queue:
-        missed = sqs.Queue(
-            self,
-            "ScheduleDead",
-            encryption=sqs.QueueEncryption.SQS_MANAGED,
-            enforce_ssl=True,
-            retention_period=cdk.Duration.days(DEAD_LETTER_DAYS),
-        )
-        accept(missed, "AwsSolutions-SQS3", "It is a dead-letter queue itself.")
+        missed = dead_letters(self, "ScheduleDead")
         minutes = cdk.Duration.minutes(self._environment.maintenance_minutes)
         for name, expression, task in (
             ("Dispatch", scheduler.ScheduleExpression.rate(minutes), DISPATCH),
@@ -158,9 +164,19 @@ def variables_of(environment: Environment, storage: StorageStack) -> dict[str, s
         "REQUESTS_PER_SECOND": f"{environment.requests_per_second:g}",
         "BURST": str(environment.burst),
         "ALLOWED_ORIGINS": ",".join(environment.allowed_origins),
+        **environment.upkeep_variables,
     }
     if environment.embeddings == "bedrock":
         variables["EMBED_MODEL"] = environment.embed_model
+    bucket = environment.vector_bucket
+    if storage.shared_vectors is not None:
+        bucket = cdk.Fn.select(1, cdk.Fn.split(":bucket/", storage.shared_vectors.arn))
+    if bucket is not None:
+        variables |= {
+            "VECTOR_BUCKET": bucket,
+            "VECTOR_INDEX_THRESHOLD": str(environment.vector_index_threshold),
+            "VECTOR_TEXT": str(int(environment.vector_text)),
+        }
     if storage.key is not None:
         variables |= {"ENCRYPTION": "aws:kms", "KMS_KEY": storage.key.key_arn}
     if environment.oauth is not None:

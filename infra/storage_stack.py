@@ -2,7 +2,7 @@
 
 Owns: their versions, encryption and ends, and the notification that feeds the indexer. Guarantees: the state bucket
 is versioned and old versions expire by age alone, never by number; the index bucket can't trigger the indexer, being
-another bucket; a message that fails five times goes to a dead-letter queue and stays there for 14 days.
+another bucket; a message that keeps failing goes to a dead-letter queue and stays there for 14 days.
 Gives up: replication to another region, and access logs of the buckets (docs/operations.md says how to add them).
 
 The queue lives here, because bucket and queue in two stacks would depend on each other.
@@ -23,10 +23,6 @@ from constructs import Construct
 from infra.constructs.findings import accept
 from infra.settings import Environment
 
-INDEXER_SECONDS = 600
-# Lambda asks for six times the function's timeout, so that a batch is not handed out twice while it is worked on.
-VISIBILITY_SECONDS = 6 * INDEXER_SECONDS
-RECEIVES_MOST = 5
 DEAD_LETTER_DAYS = 14
 MEMORIES = "memories/"
 
@@ -54,8 +50,8 @@ class StorageStack(cdk.Stack):
             "Changes",
             keep,
             cdk.Duration.days(4),
-            visibility=cdk.Duration.seconds(VISIBILITY_SECONDS),
-            dead=self.changes_dead,
+            visibility=cdk.Duration.seconds(environment.visibility_seconds),
+            dead=sqs.DeadLetterQueue(max_receive_count=environment.receives_most, queue=self.changes_dead),
         )
         self._notify()
         self.vectors = _vectors(self, keep) if environment.vectors else None
@@ -105,7 +101,7 @@ class StorageStack(cdk.Stack):
         retention: cdk.Duration,
         *,
         visibility: cdk.Duration | None = None,
-        dead: sqs.Queue | None = None,
+        dead: sqs.DeadLetterQueue | None = None,
     ) -> sqs.Queue:
         return sqs.Queue(
             self,
@@ -116,7 +112,7 @@ class StorageStack(cdk.Stack):
             retention_period=retention,
             visibility_timeout=visibility,
             removal_policy=keep,
-            dead_letter_queue=dead and sqs.DeadLetterQueue(max_receive_count=RECEIVES_MOST, queue=dead),
+            dead_letter_queue=dead,
         )
 
     def _notify(self) -> None:

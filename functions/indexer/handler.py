@@ -11,23 +11,30 @@ Source: "Reporting batch item failures" in the AWS Lambda developer guide.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
 
-from indexer.journal import Journal
-from lodestore.bootstrap import Lodestore, build, environment
-from lodestore.services.events import Notice, event_source, parse_batch
+from indexer.journal import SERVICE, Journal
+from lodestore.bootstrap import Lodestore, build, environment, system_clock
+from lodestore.errors import SettingsError
+from lodestore.services.counters import Counters
+from lodestore.services.deadlines import seconds_left
+from lodestore.services.events import MESSAGES_MOST, NotABatch, Notice, event_source, parse_batch
+from lodestore.services.misconfigured import misconfigured_line
 from lodestore.services.upkeep import FAILURES, Upkept
+from lodestore.settings import ON_LAMBDA
 
-# Set by the Lambda runtime and by nothing else.
-_ON_LAMBDA = "AWS_LAMBDA_FUNCTION_NAME"
-# Half of what the function has, so that what is left is repeated rather than cut.
+# Where nothing ends a run: a folder's feed waits for it.
 SECONDS = 300.0
+# Kept back of an invocation's time, so that the step under way can end, and what is left is repeated rather than cut.
+RESERVE_SECONDS = 120.0
+
+Answer = dict[str, object]
 
 
-def handler(event: object, _context: object = None) -> dict[str, object]:
+def handler(event: object, context: object = None) -> Answer:
     """Answer one SQS batch. Raises NotABatch, so that a wrong trigger is seen."""
-    return _indexer()(event)
+    return _indexer()(event, context)
 
 
 class Indexer:
@@ -36,20 +43,25 @@ class Indexer:
     def __init__(self, lodestore: Lodestore, journal: Journal) -> None:
         self._upkeep = lodestore.upkeep
         self._clock = lodestore.clock
+        self._budget = lodestore.budget
         settings = lodestore.settings
         self._source = event_source(settings.store_url, state_alone=bool(settings.index_store))
         self._journal = journal
 
-    def __call__(self, event: object) -> dict[str, object]:
+    def __call__(self, event: object, context: object = None) -> Answer:
         notices = parse_batch(event, self._source)
-        begun = self._clock.elapsed()
-        done = {
-            tenant: self._index(tenant, ids, until=begun + SECONDS)
-            for tenant, ids in _by_tenant(notices).items()
-        }
+        left = seconds_left(context)
+        self._budget.begin(left)
+        until = self._clock.elapsed() + (SECONDS if left is None else left - RESERVE_SECONDS)
+        done = {tenant: self._index(tenant, ids, until=until) for tenant, ids in _by_tenant(notices).items()}
         failed = [notice.message_id for notice in notices if _is_failed(notice, done)]
-        self._journal.write(notices, done.values(), len(failed))
-        return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}
+        self._journal.write(notices, done.values(), len(failed), self._age(event))
+        return failures_of(failed)
+
+    def _age(self, event: object) -> float | None:
+        """Seconds since the oldest message was put on the queue, by the queue's clock and ours."""
+        sent = [moment for message in _records(event) if (moment := _sent_at(message)) is not None]
+        return max(0.0, self._clock.now().timestamp() - min(sent)) if sent else None
 
     def _index(self, tenant: str, ids: Iterable[str], *, until: float) -> Upkept | None:
         """What was done for the tenant; None: its messages have to come again."""
@@ -61,15 +73,48 @@ class Indexer:
             return None
 
 
+def failures_of(message_ids: Iterable[str]) -> Answer:
+    """The answer that has these messages come again."""
+    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in message_ids]}
+
+
+def unconfigured(reason: str, event: object, _context: object = None) -> Answer:
+    """The answer where the settings are wrong: every message comes again. Raises NotABatch."""
+    sys.stdout.write(misconfigured_line(SERVICE, reason, system_clock().now()))
+    sys.stdout.flush()
+    if not isinstance(event, dict) or not 0 < len(_records(event)) <= MESSAGES_MOST:
+        raise NotABatch("no Records")
+    return failures_of(str(message.get("messageId")) for message in _records(event))
+
+
+def _records(event: object) -> list[Mapping[str, object]]:
+    records = event.get("Records") if isinstance(event, dict) else None
+    return [one for one in records if isinstance(one, dict)] if isinstance(records, list) else []
+
+
+def _sent_at(message: Mapping[str, object]) -> float | None:
+    """When SQS took the message, in seconds since 1970; None where it does not say."""
+    attributes = message.get("attributes")
+    sent = attributes.get("SentTimestamp") if isinstance(attributes, dict) else None
+    return int(sent) / 1000 if isinstance(sent, str) and sent.isascii() and sent.isdigit() else None
+
+
 @cache
-def _indexer() -> Indexer:
+def _indexer() -> Callable[[object, object], Answer]:
     variables = environment()
-    lodestore = build(variables)
-    on_lambda = _ON_LAMBDA in variables
+    on_lambda = ON_LAMBDA in variables
+    counters = Counters()
+    try:
+        lodestore = build(variables, meter=counters)
+    except SettingsError as error:
+        if not on_lambda:
+            raise
+        return partial(unconfigured, str(error))
     journal = Journal(
         clock=lodestore.clock,
         log=sys.stdout if on_lambda else sys.stderr,
         metrics=sys.stdout if on_lambda else None,
+        counters=counters,
     )
     return Indexer(lodestore, journal)
 

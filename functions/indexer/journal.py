@@ -19,6 +19,7 @@ from aws_lambda_powertools.metrics import EphemeralMetrics
 from aws_lambda_powertools.metrics.provider.cloudwatch_emf.metric_properties import MetricUnit
 
 from lodestore.ports.clock import Clock
+from lodestore.services.counters import Counters
 from lodestore.services.events import Notice
 from lodestore.services.upkeep import Upkept
 
@@ -31,8 +32,12 @@ ORDINARY = ("messages", "tenants", "read", "rows", "killed", "markers_deleted", 
 class Journal:
     """Writes one batch down. `metrics` None: no metrics."""
 
-    def __init__(self, *, clock: Clock, log: TextIO, metrics: TextIO | None) -> None:
+    def __init__(
+        self, *, clock: Clock, log: TextIO, metrics: TextIO | None, counters: Counters | None = None
+    ) -> None:
+        """`counters`: the meter of the process, whose counts are metrics as well."""
         self._clock = clock
+        self._counters = counters or Counters()
         self._metrics = metrics
         self._logger = Logger(service=SERVICE, level="INFO", stream=log, utc=True, use_rfc3339=True)
         handler = self._logger.registered_handler
@@ -40,22 +45,38 @@ class Journal:
             handler.setStream(log)
         logging.getLogger(SERVICE).propagate = False
 
-    def write(self, notices: Iterable[Notice], reports: Iterable[Upkept | None], failures: int) -> None:
-        """One line, at WARNING where something was refused, invalid, left or failed. A report None: a tenant failed."""
+    def write(
+        self,
+        notices: Iterable[Notice],
+        reports: Iterable[Upkept | None],
+        failures: int,
+        age_seconds: float | None = None,
+    ) -> None:
+        """One line, at WARNING where something was refused, invalid, left or failed. A report None: a tenant failed.
+
+        age_seconds   how old the oldest change was when the index showed it; None: nobody said
+        """
         counts, details = _counts(tuple(notices), tuple(reports))
         counts["failures"] = failures
         ordinary = counts.total() == sum(counts[name] for name in ORDINARY)
         say = self._logger.info if ordinary else self._logger.warning
         say("batch", extra={"counts": dict(counts), **details})
-        self._emit(counts)
+        self._emit(counts, age_seconds)
 
-    def _emit(self, counts: Mapping[str, int]) -> None:
+    def _emit(self, counts: Mapping[str, int], age_seconds: float | None) -> None:
+        counted = self._counters.take()
         if self._metrics is None:
             return
         metrics = EphemeralMetrics(namespace=NAMESPACE, service=SERVICE)
         metrics.set_timestamp(self._clock.now())
         for name, count in counts.items():
             metrics.add_metric(name=f"indexer_{name}", unit=MetricUnit.Count, value=count)
+        for name, count in counted.items():
+            metrics.add_metric(name=name, unit=MetricUnit.Count, value=count)
+        if age_seconds is not None:
+            metrics.add_metric(
+                name="indexer_index_age_seconds", unit=MetricUnit.Seconds, value=round(age_seconds, 3)
+            )
         self._metrics.write(json.dumps(metrics.serialize_metric_set(), separators=(",", ":")) + "\n")
         self._metrics.flush()
 

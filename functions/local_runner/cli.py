@@ -1,4 +1,4 @@
-"""The command `lodestore`: serve, stdio, key, rebuild, sleep, report, erase, limits, demo.
+"""The command `lodestore`, one word for each thing that is done on one machine: `lodestore --help` lists them.
 
 Owns: arguments and the exit code. Guarantees: what is wrong with settings, an address or the store is one
 line on standard error and exit code 1; wrong usage is exit code 2; standard output holds what the command is
@@ -16,7 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from local_runner import upkeep_commands
+from local_runner import proposal_commands, upkeep_commands
+from local_runner.moving import commands as moving_commands
 from lodestore.bootstrap import environment
 from lodestore.domain.caller import Role
 from lodestore.domain.limits import limits_table
@@ -43,7 +44,11 @@ variables:
   INDEX_EVERY 1        seconds between runs of the indexer; 0: never
   SLEEP_EVERY 3600     seconds between runs of maintenance; 0: never
   FORGET_WINDOW 86400  seconds for which a forgotten memory can be restored, then its old versions go
+  VECTOR_BUCKET        S3 Vectors bucket of tenants with more memories than VECTOR_INDEX_THRESHOLD (docs/vectors.md)
+  VECTOR_TEXT 0        1: contents are stored and searched there, too
   PRUNE                JSON list of pruning policies (docs/maintenance.md); none by default
+  SLEEP_OFF            steps of maintenance that are off, with blanks between; none by default
+  TENANT_UPKEEP        JSON: tenant to {"prune": [...], "off": [...]}, in the place of PRUNE and SLEEP_OFF
   READ_ONLY 0          1: tools that write answer forbidden
   SECRETS redact       redact | refuse | allow: what happens to a credential in what is stored
   ENCRYPTION           AES256, or aws:kms with KMS_KEY: server-side encryption on S3
@@ -114,6 +119,8 @@ def _parser() -> argparse.ArgumentParser:
     rebuild.set_defaults(run=_rebuild)
 
     upkeep_commands.add_to(commands)
+    proposal_commands.add_to(commands)
+    moving_commands.add_to(commands)
 
     limits = commands.add_parser("limits", help="print the limits as docs/limits.md has them")
     limits.set_defaults(run=_limits)

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from local_runner.sleep_progress import showing
 from lodestore.domain.identity import is_memory_id
-from lodestore.domain.sleep_report import StepReport
 from lodestore.format.reports import InvalidReport, as_markdown, report_fields
 from lodestore.settings import DEFAULT_TENANT, TENANT_PATTERN, is_tenant
 
@@ -57,13 +57,14 @@ def add_to(commands: Any) -> None:
 
 def _sleep(chosen: argparse.Namespace, variables: Variables) -> None:
     from lodestore.services.maintain import read_steps
+    from lodestore.services.upkeep_steps import STEPS
 
-    tenant = _tenant(chosen.tenant, variables, "sleep", unset=DEFAULT_TENANT)
+    tenant = tenant_of(chosen.tenant, variables, "sleep", unset=DEFAULT_TENANT)
     steps = read_steps(tuple((chosen.steps or variables.get("STEPS", "")).split()))
-    lodestore = _built(variables)
-    slept = lodestore.sleeping.run(
-        tenant, steps, dry_run=chosen.dry_run or _switch("DRY_RUN", variables), progress=_progress
-    )
+    dry_run = chosen.dry_run or switch("DRY_RUN", variables)
+    lodestore = built(variables)
+    with showing(tenant, [step for step in STEPS if step in steps]) as progress:
+        slept = lodestore.sleeping.run(tenant, steps, dry_run=dry_run, progress=progress)
     lodestore.counts.flush()
     print(json.dumps(report_fields(slept.report), ensure_ascii=False, indent=2))
     if not slept.report.complete:
@@ -71,11 +72,11 @@ def _sleep(chosen: argparse.Namespace, variables: Variables) -> None:
 
 
 def _report(chosen: argparse.Namespace, variables: Variables) -> None:
-    tenant = _tenant(chosen.tenant, variables, "report", unset=DEFAULT_TENANT)
+    tenant = tenant_of(chosen.tenant, variables, "report", unset=DEFAULT_TENANT)
     shape = variables.get("FORMAT", "") or "markdown"
     if shape not in ("markdown", "json"):
         raise Refused(f"FORMAT must be one of markdown | json, not {shape!r}")
-    fields = _built(variables).reports.latest(tenant)
+    fields = built(variables).reports.latest(tenant)
     if fields is None:
         raise Refused(f"no report of the tenant {tenant!r} is stored; make sleep TENANT={tenant}")
     try:
@@ -85,10 +86,10 @@ def _report(chosen: argparse.Namespace, variables: Variables) -> None:
 
 
 def _erase(chosen: argparse.Namespace, variables: Variables) -> None:
-    lodestore = _built(variables)
+    lodestore = built(variables)
     tenant, memory_id = _what(chosen.name, variables, lodestore)
-    verify = chosen.verify or _switch("VERIFY", variables)
-    dry_run = chosen.dry_run or _switch("DRY_RUN", variables)
+    verify = chosen.verify or switch("VERIFY", variables)
+    dry_run = chosen.dry_run or switch("DRY_RUN", variables)
     if not (verify or dry_run or chosen.yes):
         raise Refused(f"erasing can't be undone; say --yes to erase {memory_id or 'the tenant ' + tenant}")
     if memory_id is not None:
@@ -133,7 +134,7 @@ def _what(name: str | None, variables: Variables, lodestore: Lodestore) -> tuple
     """(tenant, None) or (tenant, id)."""
     tenant, memory_id = variables.get("TENANT", ""), variables.get("ID", "") or None
     if name is None:
-        return _tenant(None, variables, "erase"), _checked_id(memory_id)
+        return tenant_of(None, variables, "erase"), _checked_id(memory_id)
     if memory_id is not None:
         raise Refused("give either a name or ID, not both")
     if tenant == name or not tenant:
@@ -145,7 +146,7 @@ def _what(name: str | None, variables: Variables, lodestore: Lodestore) -> tuple
         raise Refused(
             f"{name!r} is a tenant, and a memory of {tenant!r}: say TENANT={name}, or TENANT={tenant} ID={name}"
         )
-    return (tenant, name) if is_memory else (_tenant(name, variables, "erase"), None)
+    return (tenant, name) if is_memory else (tenant_of(name, variables, "erase"), None)
 
 
 def _checked_id(memory_id: str | None) -> str | None:
@@ -154,13 +155,15 @@ def _checked_id(memory_id: str | None) -> str | None:
     return memory_id
 
 
-def _built(variables: Variables) -> Lodestore:
+def built(variables: Variables) -> Lodestore:
+    """The services over the store of these variables; TENANT names whom a command is about, not a default."""
     from lodestore.bootstrap import build
 
     return build({**variables, "TENANT": ""})
 
 
-def _tenant(given: str | None, variables: Variables, command: str, *, unset: str = "") -> str:
+def tenant_of(given: str | None, variables: Variables, command: str, *, unset: str = "") -> str:
+    """The tenant that a command is about. Raises Refused."""
     tenant = given or variables.get("TENANT", unset)
     if not is_tenant(tenant):
         raise Refused(
@@ -169,14 +172,9 @@ def _tenant(given: str | None, variables: Variables, command: str, *, unset: str
     return tenant
 
 
-def _switch(name: str, variables: Variables) -> bool:
+def switch(name: str, variables: Variables) -> bool:
+    """Whether a variable is 1. Raises Refused where it is neither 0 nor 1."""
     value = variables.get(name, "") or "0"
     if value not in _SWITCH:
         raise Refused(f"{name} must be one of 0 | 1, not {value!r}")
     return value == "1"
-
-
-def _progress(step: StepReport) -> None:
-    moved = ", ".join(f"{name} {count:,}" for name, count in step.counts.items() if count) or "nothing to do"
-    said = f"{step.status}: {step.why}" if step.why else moved
-    print(f"lodestore: {step.step}: {said} ({step.seconds:.1f} s)", file=sys.stderr, flush=True)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from lodestore.domain.caller import Grant
 from lodestore.errors import LodestoreError
 from lodestore.services.caller_headers import CONVERSATION_HEADER
+from lodestore.services.deadlines import seconds_left
 from lodestore.services.throttle import Throttle
 from lodestore.settings import Auth
 from mcp_server.envelope import GREETINGS, Malformed, Message, parse
@@ -51,11 +52,14 @@ class Endpoint:
         self._dispatch: Dispatch | None = None
         self._lock = threading.Lock()
 
-    def __call__(self, event: Mapping[str, object], _context: object = None) -> dict[str, object]:
+    def __call__(self, event: Mapping[str, object], context: object = None) -> dict[str, object]:
         """The answer as the dictionary that a function URL expects."""
+        self._lodestore.budget.begin(seconds_left(context))
         request = read_event(event)
         record = self._observer.begin(request.request_id)
+        before = self._lodestore.requests.traffic()
         answer = self._safely(request, record)
+        record.traffic = self._lodestore.requests.traffic().since(before)
         record.status = answer.status
         self._observer.finish(record)
         return answer.with_headers(self._origins.headers(request)).to_event()

@@ -9,9 +9,10 @@ Gives up: content, query, tags, key and conversation; they have no place here.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lodestore.domain.caller import Caller
+from lodestore.domain.sleep_report import Traffic
 from lodestore.errors import InvalidArgument
 
 NONE = "-"
@@ -28,6 +29,7 @@ class Record:
     """What the log line of one request says. `error` is a code of the interface or of JSON-RPC, "" for none.
 
     started   seconds of the clock's `elapsed`
+    traffic   what was asked of the stores meanwhile
     """
 
     request_id: str
@@ -37,6 +39,12 @@ class Record:
     tenant: str = NONE
     status: int = 0
     error: str = ""
+    traffic: Traffic = field(default_factory=Traffic)
+
+    @property
+    def storage_requests(self) -> int:
+        """How many requests the stores were asked."""
+        return sum(self.traffic.requests.values())
 
     def note_method(self, method: str, *, notification: bool) -> None:
         """Remember the method, if it is one that this server has."""

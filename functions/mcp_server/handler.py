@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Mapping
 
-from lodestore.bootstrap import build, environment
+from lodestore.bootstrap import build, environment, system_clock
 from lodestore.errors import SettingsError
 from mcp_server.endpoint import Endpoint
 from mcp_server.observability import Counters, Observer
@@ -55,7 +55,7 @@ def serving(variables: Mapping[str, str]) -> Endpoint | Unconfigured:
     except SettingsError as error:
         if _ON_LAMBDA not in variables:
             raise
-        return Unconfigured(str(error), sys.stdout)
+        return Unconfigured(str(error), sys.stdout, system_clock())
 
 
 def _endpoint() -> Endpoint | Unconfigured:

@@ -6,6 +6,7 @@ the protocol's.
 Guarantees: only a `Record`'s fields and counters' names are written; an exception appears by its type and
 the place in the code that raised it, never by its text, which may hold content (P-UNTRUSTED). The SDK's own
 logging, which quotes messages, is off. A counter is written with the next request.
+What a request asked of storage is exact where a process serves one at a time, as on Lambda.
 Gives up: traces; Powertools' Tracer costs a second of a cold start.
 """
 
@@ -13,7 +14,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import Counter
 from collections.abc import Mapping
 from typing import TextIO
 
@@ -21,32 +21,17 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics
 from aws_lambda_powertools.metrics.provider.cloudwatch_emf.metric_properties import MetricUnit
 
+from lodestore.domain.sleep_report import MICRO_USD
 from lodestore.ports.clock import Clock
+from lodestore.services.counters import Counters
 from mcp_server.exchange import NONE, Record
 from mcp_server.http_event import compact_json
+
+__all__ = ["Counters", "Observer"]
 
 SERVICE = "mcp_server"
 NAMESPACE = "Lodestore"
 OK = "ok"
-
-
-class Counters:
-    """A `lodestore.ports.meter.Meter` that keeps counts until a request is written down. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._counted: Counter[str] = Counter()
-        self._lock = threading.Lock()
-
-    def count(self, name: str, amount: int = 1) -> None:
-        """Add to a counter."""
-        with self._lock:
-            self._counted[name] += amount
-
-    def take(self) -> Mapping[str, int]:
-        """What was counted since the last time."""
-        with self._lock:
-            counted, self._counted = self._counted, Counter()
-        return counted
 
 
 class Observer:
@@ -93,6 +78,9 @@ class Observer:
         metrics.add_dimension(name="outcome", value=record.error or OK)
         metrics.add_metric(name="Requests", unit=MetricUnit.Count, value=1)
         metrics.add_metric(name="Latency", unit=MetricUnit.Milliseconds, value=milliseconds)
+        metrics.add_metric(name="StorageRequests", unit=MetricUnit.Count, value=record.storage_requests)
+        cost = record.traffic.cost_usd * MICRO_USD
+        metrics.add_metric(name="RequestCostMicroUsd", unit=MetricUnit.NoUnit, value=round(cost, 3))
         return metrics
 
     def _counter_metrics(self, counted: Mapping[str, int]) -> EphemeralMetrics:
@@ -138,6 +126,7 @@ def _fields(record: Record) -> dict[str, object]:
         "tenant": record.tenant,
         "status": record.status,
         "error": record.error,
+        "storage_requests": record.storage_requests,
     }
 
 

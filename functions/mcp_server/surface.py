@@ -11,6 +11,8 @@ from typing import Protocol
 
 from lodestore.ports.clock import Clock
 from lodestore.services.access import Access
+from lodestore.services.counted_store import RequestCounts
+from lodestore.services.invocation_budget import InvocationBudget
 from lodestore.services.pinned import PinnedInstructions
 from lodestore.services.toolbox import Toolbox
 from lodestore.settings import Settings
@@ -47,6 +49,16 @@ class Lodestore(Protocol):
     @property
     def pinned(self) -> PinnedInstructions | None:
         """Instructions of tenants that have their own; None: of none."""
+        ...
+
+    @property
+    def requests(self) -> RequestCounts:
+        """What its stores were asked."""
+        ...
+
+    @property
+    def budget(self) -> InvocationBudget:
+        """What the invocation has left."""
         ...
 
     def health(self) -> Mapping[str, object]:

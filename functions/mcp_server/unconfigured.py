@@ -7,12 +7,14 @@ settings errors never do. Gives up: healing; a deployment with right settings is
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import TextIO
 
 from lodestore import __version__
+from lodestore.ports.clock import Clock
+from lodestore.services.misconfigured import misconfigured_line
 from mcp_server.http_event import HttpAnswer, read_event
+from mcp_server.observability import SERVICE
 
 HEALTH = "/health"
 
@@ -20,9 +22,10 @@ HEALTH = "/health"
 class Unconfigured:
     """Called like an `Endpoint`."""
 
-    def __init__(self, reason: str, log: TextIO) -> None:
+    def __init__(self, reason: str, log: TextIO, clock: Clock) -> None:
         self._reason = reason
         self._log = log
+        self._clock = clock
 
     def __call__(self, event: Mapping[str, object], _context: object = None) -> dict[str, object]:
         """503, or the health of it."""
@@ -30,9 +33,7 @@ class Unconfigured:
         if request.path.removesuffix("/") == HEALTH and request.method == "GET":
             health = {"status": f"misconfigured: {self._reason}", "version": __version__}
             return HttpAnswer(status=200, payload=health).to_event()
-        self._log.write(
-            json.dumps({"level": "ERROR", "message": "misconfigured", "reason": self._reason}) + "\n"
-        )
+        self._log.write(misconfigured_line(SERVICE, self._reason, self._clock.now()))
         self._log.flush()
         payload = {
             "error": "unavailable",

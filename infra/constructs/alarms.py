@@ -1,7 +1,8 @@
-"""Who is told when something is wrong, and the one page that shows how it goes.
+"""Who is told when something is wrong.
 
-Owns: the alarms, each with a name that docs/operations.md explains, and the dashboard. Guarantees: silence of the
-schedule is an alarm too. Gives up: paging; the topic is where a team puts its own subscription.
+Owns: the alarms, each with a name that docs/operations.md explains. Guarantees: silence is an alarm too: maintenance is
+missed where no run of it said that it was whole, whatever was invoked. Gives up: paging; the topic is where a team puts
+its own subscription.
 """
 
 from __future__ import annotations
@@ -20,20 +21,27 @@ from constructs import Construct
 from infra.settings import Environment
 
 NAMESPACE = "Lodestore"
-BACKLOG_SECONDS = 900
+# A change waits seconds; a task waits for its turn, and one that failed for its visibility timeout of 90 minutes.
+BACKLOG_SECONDS = {"changes": 900, "tasks": 6 * 3600}
 MISSED_RUNS = 3
+# Metrics that the functions write (EMF), with the service whose dimension they have; one is enough for an alarm.
+COUNTED = {
+    "sleeps-cut-again": ("sleeps_cut_again", ("maintenance",)),
+    "sleeps-given-up": ("sleeps_given_up", ("maintenance",)),
+    "misconfigured": ("misconfigured", ("mcp_server", "indexer", "maintenance")),
+}
 _FIVE_MINUTES = cdk.Duration.minutes(5)
 
 
 class Alarms(Construct):
-    """Alarms on functions and queues by their short names, a topic, and a dashboard."""
+    """Alarms on functions and queues by their short names, and a topic."""
 
     def __init__(
         self,
         scope: Construct,
         environment: Environment,
         functions: Mapping[str, lambda_.Function],
-        changes: sqs.Queue,
+        queues: Mapping[str, sqs.Queue],
         dead: Mapping[str, sqs.Queue],
     ) -> None:
         super().__init__(scope, "Alarms")
@@ -49,10 +57,12 @@ class Alarms(Construct):
                 period=_FIVE_MINUTES, statistic="Maximum"
             )
             self._over(f"{name}-dead-letters", metric, 1)
-        age = changes.metric_approximate_age_of_oldest_message(period=_FIVE_MINUTES, statistic="Maximum")
-        self._over("backlog-age", age, BACKLOG_SECONDS)
-        self._missed(functions["maintenance"])
-        self._dashboard(functions, changes)
+        for name, queue in queues.items():
+            age = queue.metric_approximate_age_of_oldest_message(period=_FIVE_MINUTES, statistic="Maximum")
+            self._over(f"{name}-age", age, BACKLOG_SECONDS[name])
+        for name, (metric_name, services) in COUNTED.items():
+            self._over(name, _counted(metric_name, services), 1)
+        self._missed()
 
     def _over(self, name: str, metric: cloudwatch.IMetric, threshold: float) -> None:
         self._alarm(
@@ -63,9 +73,10 @@ class Alarms(Construct):
             cloudwatch.TreatMissingData.NOT_BREACHING,
         )
 
-    def _missed(self, maintenance: lambda_.Function) -> None:
+    def _missed(self) -> None:
+        """By success: an invocation that failed, or left tenants out, is as good as none."""
         period = cdk.Duration.minutes(max(5, MISSED_RUNS * self._environment.maintenance_minutes))
-        metric = maintenance.metric_invocations(period=period, statistic="Sum")
+        metric = counted("dispatches_whole", "maintenance", period)
         below = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
         self._alarm("maintenance-missed", metric, 1, below, cloudwatch.TreatMissingData.BREACHING)
 
@@ -90,29 +101,25 @@ class Alarms(Construct):
         )
         alarm.add_alarm_action(actions.SnsAction(self._topic))
 
-    def _dashboard(self, functions: Mapping[str, lambda_.Function], changes: sqs.Queue) -> None:
-        board = cloudwatch.Dashboard(self, "Dashboard", dashboard_name=self._environment.prefix)
-        board.add_widgets(
-            _graph("Duration, p95", [f.metric_duration(statistic="p95") for f in functions.values()]),
-            _graph("Errors", [function.metric_errors() for function in functions.values()]),
-            _graph("Throttles", [function.metric_throttles() for function in functions.values()]),
-        )
-        board.add_widgets(
-            _graph("Latency by tool, p95 (ms)", [_by_tool("Latency", "p95")]),
-            _graph("Requests by tool", [_by_tool("Requests", "Sum")]),
-            _graph("Backlog", [changes.metric_approximate_number_of_messages_visible()]),
-            _graph("Backlog age (s)", [changes.metric_approximate_age_of_oldest_message()]),
-        )
+
+def counted(
+    name: str, service: str, period: cdk.Duration = _FIVE_MINUTES, statistic: str = "Sum"
+) -> cloudwatch.Metric:
+    """A metric that a function writes."""
+    return cloudwatch.Metric(
+        namespace=NAMESPACE,
+        metric_name=name,
+        dimensions_map={"service": service},
+        statistic=statistic,
+        period=period,
+    )
 
 
-def _graph(title: str, metrics: list[cloudwatch.IMetric]) -> cloudwatch.GraphWidget:
-    return cloudwatch.GraphWidget(title=title, left=metrics, width=6)
-
-
-def _by_tool(metric: str, statistic: str) -> cloudwatch.MathExpression:
-    dimensions = f"{{{NAMESPACE},service,operation,outcome}}"
+def _counted(name: str, services: tuple[str, ...]) -> cloudwatch.IMetric:
+    if len(services) == 1:
+        return counted(name, services[0])
+    metrics: dict[str, cloudwatch.IMetric] = {f"m{i}": counted(name, one) for i, one in enumerate(services)}
+    parts = "+".join(f"FILL({one},0)" for one in metrics)
     return cloudwatch.MathExpression(
-        expression=f"SEARCH('{dimensions} MetricName=\"{metric}\"', '{statistic}', 300)",
-        using_metrics={},
-        label="",
+        expression=parts, using_metrics=metrics, period=_FIVE_MINUTES, label=name
     )

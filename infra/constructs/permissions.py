@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sqs as sqs
 
 from infra.constructs.findings import accept
 from infra.settings import Environment
@@ -51,22 +52,23 @@ MAINTENANCE: _Places = {
     },
     "index": dict.fromkeys(_DERIVED, (_READ, _WRITE, _DELETE)),
 }
-_VECTOR_READS = (
-    "s3vectors:QueryVectors",
-    "s3vectors:GetVectors",
-    "s3vectors:ListVectors",
+_FILL = (
+    "s3vectors:CreateIndex",
     "s3vectors:GetIndex",
+    "s3vectors:PutVectors",
+    "s3vectors:DeleteVectors",
 )
-_VECTOR_WRITES = ("s3vectors:CreateIndex", "s3vectors:PutVectors", "s3vectors:DeleteVectors")
-_VECTOR_END = ("s3vectors:DeleteIndex", "s3vectors:ListIndexes")
+# A query with a filter or with texts needs GetVectors, too.
 VECTORS = {
-    "mcp_server": _VECTOR_READS,
-    "indexer": _VECTOR_READS + _VECTOR_WRITES,
-    "maintenance": _VECTOR_READS + _VECTOR_WRITES + _VECTOR_END,
+    "mcp_server": ("s3vectors:QueryVectors", "s3vectors:GetVectors"),
+    "indexer": _FILL,
+    "maintenance": (*_FILL, "s3vectors:ListVectors", "s3vectors:DeleteIndex"),
 }
 PREFIXES = {"mcp_server": MCP_SERVER, "indexer": INDEXER, "maintenance": MAINTENANCE}
 # Whose memories are read version by version: for history, and to delete the versions of forgotten ones.
 _READS_VERSIONS = ("mcp_server", "maintenance")
+# Who makes vectors; the indexer takes them as they are stored.
+_EMBEDS = ("mcp_server", "maintenance")
 
 
 _WILDCARD = "Objects below one prefix of one bucket; a caller's tenant decides which."
@@ -82,18 +84,37 @@ def grant(role: iam.Role, function: str, storage: StorageStack, environment: Env
         for prefix, actions in PREFIXES[function][place].items():
             _allow(role, actions, [f"{shared.arn}/{prefix}*"])
             accept(role, f"AwsSolutions-IAM5[Resource::{shared.name}/{prefix}*]", _WILDCARD)
-    if storage.shared_vectors is not None:
-        shared = storage.shared_vectors
-        _allow(role, VECTORS[function], [shared.arn, f"{shared.arn}/index/*"])
-        reason = "Each tenant's index in this one vector bucket."
-        accept(role, f"AwsSolutions-IAM5[Resource::{shared.name}/index/*]", reason)
+    _grant_vectors(role, function, storage, environment)
     if storage.key is not None:
         _allow(role, ["kms:Decrypt", "kms:GenerateDataKey"], [storage.key.key_arn])
-    if environment.embeddings == "bedrock":
+    if environment.embeddings == "bedrock" and function in _EMBEDS:
         model = (
             f"arn:{storage.partition}:bedrock:{storage.region}::foundation-model/{environment.embed_model}"
         )
         _allow(role, ["bedrock:InvokeModel"], [model])
+
+
+def _grant_vectors(role: iam.Role, function: str, storage: StorageStack, environment: Environment) -> None:
+    reason = "Each tenant's index in this one vector bucket."
+    if storage.shared_vectors is not None:
+        shared = storage.shared_vectors
+        _allow(role, VECTORS[function], [shared.arn, f"{shared.arn}/index/*"])
+        accept(role, f"AwsSolutions-IAM5[Resource::{shared.name}/index/*]", reason)
+    elif environment.vector_bucket is not None:
+        account = f"{storage.region}:{storage.account}"
+        arn = f"arn:{storage.partition}:s3vectors:{account}:bucket/{environment.vector_bucket}"
+        _allow(role, VECTORS[function], [arn, f"{arn}/index/*"])
+        shown = f"arn:<AWS::Partition>:s3vectors:<AWS::Region>:<AWS::AccountId>:bucket/{environment.vector_bucket}"
+        accept(role, f"AwsSolutions-IAM5[Resource::{shown}/index/*]", reason)
+
+
+def grant_send(role: iam.Role, queue: sqs.Queue, environment: Environment) -> None:
+    """Let the function put tasks on this one queue."""
+    actions = ["sqs:SendMessage"]
+    if environment.name == "test":
+        # On AWS SendMessage allows the batch too; the emulator asks for an action of the request's own name.
+        actions.append("sqs:SendMessageBatch")
+    _allow(role, actions, [queue.queue_arn])
 
 
 def _allow(role: iam.Role, actions: Sequence[str], resources: Sequence[str]) -> None:

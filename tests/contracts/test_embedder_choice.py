@@ -56,7 +56,12 @@ def test_no_library_of_an_embedder_is_imported_before_it_is_chosen() -> None:
 
 OPENAI = EmbedderOptions(openai_api_key=KEY)
 REFUSED = [
-    (Embeddings.LOCAL, EmbedderOptions(model="x"), "EMBED_MODEL has no meaning with EMBEDDINGS=local"),
+    (
+        Embeddings.LOCAL,
+        EmbedderOptions(model="x"),
+        "EMBED_MODEL must be one of all-MiniLM-L6-v2, multilingual-e5-small with EMBEDDINGS=local, not 'x'",
+    ),
+    (Embeddings.NONE, EmbedderOptions(model="x"), "EMBED_MODEL has no meaning with EMBEDDINGS=none"),
     (Embeddings.LOCAL, EmbedderOptions(dim=384), "EMBED_DIM has no meaning"),
     (
         Embeddings.NONE,

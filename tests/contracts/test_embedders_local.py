@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from lodestore.adapters import onnx_embedder
 from lodestore.adapters.embedders import Unavailable
+from lodestore.adapters.model_files import MODEL, TOKENIZER, PinnedFile, locate, verify
 from lodestore.adapters.onnx_embedder import OnnxEmbedder
-from lodestore.adapters.onnx_files import MODEL, TOKENIZER, PinnedFile, locate, verify
 from lodestore.adapters.onnx_runtime import open_tokenizer
 from lodestore.domain.limits import CONTENT_BYTES
 from lodestore.ports.embedder import Embedder, EmbeddingFailed
@@ -178,13 +178,13 @@ def test_a_file_of_the_right_content_is_verified(tmp_path: Path) -> None:
 def test_a_model_that_is_not_installed_is_said_in_one_line(
     monkeypatch: pytest.MonkeyPatch, package: str, path: str, reason: str
 ) -> None:
-    monkeypatch.setattr(onnx_embedder, "check_runtimes", lambda: None)
+    monkeypatch.setattr(onnx_embedder, "check_runtimes", lambda _: None)
     monkeypatch.setattr(onnx_embedder, "MODEL", PinnedFile(package, path, ""))
     assert connect(Embeddings.LOCAL) == Unavailable(f"the local model is not installed: {reason}")
 
 
 def test_a_runtime_that_is_not_installed_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lodestore.adapters.onnx_files.RUNTIMES", ("no_such_runtime",))
+    monkeypatch.setattr(onnx_embedder, "ONNX_RUNTIMES", ("no_such_runtime",))
     assert connect(Embeddings.LOCAL) == Unavailable(
         "the local model is not installed: no_such_runtime is not installed"
     )

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 from lodestore.adapters.embedder_options import EmbedderOptions
-from lodestore.adapters.embedders import Unavailable, connect_embedder
+from lodestore.adapters.embedders import MULTILINGUAL, Unavailable, connect_embedder
 from lodestore.adapters.openai_embedder import OpenAIEmbedder, OpenAIModel
 from lodestore.adapters.openai_endpoint import Endpoint
 from lodestore.adapters.system_entropy import SystemEntropy
@@ -28,7 +28,7 @@ BEDROCK_MODELS = {
     "cohere-v3": COHERE_V3,
     "cohere-v4": f"eu.{COHERE_V4}",
 }
-KINDS = ("local", *BEDROCK_MODELS, "openai", "openai-base64", "openai-prefixed")
+KINDS = ("local", "multilingual", *BEDROCK_MODELS, "openai", "openai-base64", "openai-prefixed")
 
 
 def connect(choice: Embeddings, options: EmbedderOptions | None = None) -> Embedder | Unavailable:
@@ -36,9 +36,9 @@ def connect(choice: Embeddings, options: EmbedderOptions | None = None) -> Embed
     return connect_embedder(choice, options or EmbedderOptions(), StillClock(), SystemEntropy())
 
 
-def local() -> Embedder:
-    """The local model, or a skip."""
-    found = connect(Embeddings.LOCAL)
+def local(model: str | None = None) -> Embedder:
+    """A local model, by default the default one, or a skip."""
+    found = connect(Embeddings.LOCAL, EmbedderOptions(model=model))
     if isinstance(found, Unavailable):
         pytest.skip(found.reason)
     return found
@@ -90,6 +90,8 @@ def embedding(kind: str) -> Iterator[Embedder]:
     """An embedder of one kind."""
     if kind == "local":
         yield local()
+    elif kind == "multilingual":
+        yield local(MULTILINGUAL)
     elif kind in BEDROCK_MODELS:
         with bedrock(BEDROCK_MODELS[kind]) as (found, _):
             yield found

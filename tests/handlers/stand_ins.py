@@ -16,6 +16,8 @@ from lodestore.adapters.folder_store import FolderStore
 from lodestore.domain.caller import Caller, Role
 from lodestore.errors import Conflict, NotFound
 from lodestore.services.access import Access
+from lodestore.services.counted_store import RequestCounts
+from lodestore.services.invocation_budget import InvocationBudget
 from lodestore.services.toolbox import Tool, Toolbox
 from lodestore.settings import Auth, Settings, parse_settings
 from mcp_server.endpoint import Endpoint
@@ -78,6 +80,14 @@ class StandIn:
     calls: list[Call] = field(default_factory=list)
     instructions: str = INSTRUCTIONS
     pinned: None = None
+
+    @property
+    def requests(self) -> RequestCounts:
+        return RequestCounts()
+
+    @property
+    def budget(self) -> InvocationBudget:
+        return InvocationBudget(self.clock)
 
     def health(self) -> Mapping[str, object]:
         return {"status": "ok", "version": "0.1.0", "auth": str(self.settings.auth), "embeddings": "none"}

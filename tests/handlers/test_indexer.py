@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from indexer.handler import Indexer
+from indexer import handler as indexer_module
+from indexer.handler import RESERVE_SECONDS, Indexer
 from indexer.journal import Journal
 from lodestore.adapters.system_clock import SystemClock
 from lodestore.domain.limits import OBJECT_BYTES
@@ -235,6 +236,39 @@ def test_the_counts_are_metrics_too(acme: Instance, run: Run) -> None:
 def test_an_event_that_is_no_sqs_batch_is_an_error_that_its_trigger_shows(run: Run) -> None:
     with pytest.raises(NotABatch):
         run.indexer({"hello": "world"})
+
+
+@pytest.mark.promise("P-SILENT-NEVER")
+def test_a_function_with_wrong_settings_refuses_in_one_line_and_loses_no_message(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    variables = {"AWS_LAMBDA_FUNCTION_NAME": "indexer", "AUTH": "keys", "STORE": "file://x"}
+    monkeypatch.setattr(indexer_module, "environment", lambda: variables)
+    indexer_module._indexer.cache_clear()
+    try:
+        answer = indexer_module.handler({"Records": [{"messageId": "m0"}, {"messageId": "m1"}]})
+        with pytest.raises(NotABatch):
+            indexer_module.handler({"hello": "world"})
+    finally:
+        indexer_module._indexer.cache_clear()
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}, {"itemIdentifier": "m1"}]}
+    first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert first["reason"].startswith("STORE is missing")
+    assert (first["service"], second["misconfigured"]) == ("indexer", 1)
+
+
+@pytest.mark.promise("P-BOUNDED")
+def test_a_batch_near_the_end_of_its_invocation_is_repeated_rather_than_cut(
+    world: World, acme: Instance, run: Run
+) -> None:
+    class Context:
+        def get_remaining_time_in_millis(self) -> int:
+            return int(RESERVE_SECONDS * 1000)
+
+    body = json.dumps(notification(("acme", acme.stored("Nora leads QA"))))
+    answer = run.indexer({"Records": [{"messageId": "m0", "body": body}]}, Context())
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
+    assert world.index.count("create", "index/*") == 0
 
 
 @pytest.mark.parametrize("module", ["indexer.handler", "maintenance.handler"])

@@ -109,6 +109,8 @@ def test_metrics_have_latency_by_tool_and_errors_by_code_in_embedded_metric_form
     assert directive["Metrics"] == [
         {"Name": "Requests", "Unit": "Count"},
         {"Name": "Latency", "Unit": "Milliseconds"},
+        {"Name": "StorageRequests", "Unit": "Count"},
+        {"Name": "RequestCostMicroUsd", "Unit": "None"},
     ]
 
 

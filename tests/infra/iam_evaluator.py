@@ -13,8 +13,14 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from tests.infra.synthesised import resources, template
+from tests.infra.synthesised import base, resources, template
 
+# A logical id, by how it begins, to its name in the tests.
+NAMED = {
+    "ExportsOutputFnGetAttChanges": "changes",
+    "ExportsOutputFnGetAttKey": "key",
+    "TasksQueue": "tasks",
+}
 FUNCTIONS = {"mcp_server": "McpServer", "indexer": "Indexer", "maintenance": "Maintenance"}
 
 
@@ -53,10 +59,11 @@ class Policy:
             case {"Fn::Join": [separator, parts]}:
                 return str(separator).join(self._text(part) for part in parts)
             case {"Fn::ImportValue": name}:
-                return str(name).removeprefix(f"lodestore-{self._environment}-").removesuffix("-arn")
+                place = str(name).removeprefix(f"lodestore-{base(self._environment)}-").removesuffix("-arn")
+                return _known(str(name).partition(":")[2]) or place
             case {"Fn::GetAtt": [name, "Arn"]}:
                 assert name in template(self._environment, "Service")["Resources"]
-                return str(name)
+                return _known(str(name)) or str(name)
             case {"Ref": name}:
                 return f"<{name}>"
         raise AssertionError(f"not understood: {value}")
@@ -68,6 +75,10 @@ class Policy:
         }
         texts |= {action for statement in self.statements for action in _listed(statement["Action"])}
         return {text for text in texts if "*" in text}
+
+
+def _known(name: str) -> str | None:
+    return next((known for start, known in NAMED.items() if name.startswith(start)), None)
 
 
 def _listed(value: Any) -> list[Any]:

@@ -36,6 +36,14 @@ def test_the_variables_of_a_function_are_settings_that_it_takes(environment: str
     for held in _functions(environment).values():
         variables = {name: str(value) for name, value in held["Environment"]["Variables"].items()}
         variables |= {"STORE": "s3://state-bucket", "INDEX_STORE": "s3://index-bucket"}
+        if "VECTOR_BUCKET" in variables:
+            # The name is what stands in the ARN behind `:bucket/`.
+            assert ":bucket/" in variables["VECTOR_BUCKET"]
+            variables["VECTOR_BUCKET"] = "vector-bucket"
+        if "MAINTENANCE_QUEUE_URL" in variables:
+            variables["MAINTENANCE_QUEUE_URL"] = "https://sqs.eu-west-1.amazonaws.com/123456789012/tasks"
+        if "VECTOR_BUCKET" in variables:
+            variables["VECTOR_BUCKET"] = "vector-bucket"
         settings = parse_settings({**variables, "AWS_LAMBDA_FUNCTION_NAME": held["FunctionName"]})
         assert settings.auth == variables["AUTH"]
         parse_origins(variables.get("ALLOWED_ORIGINS", ""))
@@ -62,7 +70,7 @@ def test_the_endpoint_can_cost_no_more_than_its_reserved_concurrency() -> None:
 
 
 def test_a_burst_of_writes_is_few_invocations() -> None:
-    mapping = properties("prod", "Service", "AWS::Lambda::EventSourceMapping")
+    mapping = properties("prod", "Service", "AWS::Lambda::EventSourceMapping", "Indexer")
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert mapping["BatchSize"] == 1000
     assert mapping["MaximumBatchingWindowInSeconds"] == 5
@@ -77,6 +85,30 @@ def test_maintenance_is_scheduled_and_a_run_that_failed_is_kept() -> None:
     assert all("DeadLetterConfig" in schedule["Target"] for schedule in schedules)
 
 
+def test_a_tenant_that_has_something_to_do_is_a_message_that_is_not_handed_out_twice() -> None:
+    mapping = properties("prod", "Service", "AWS::Lambda::EventSourceMapping", "Maintenance")
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert (mapping["BatchSize"], mapping["ScalingConfig"]) == (10, {"MaximumConcurrency": 4})
+    queue = properties("prod", "Service", "AWS::SQS::Queue", "TasksQueue")
+    timeout = properties("prod", "Service", FUNCTION, "MaintenanceFunction")["Timeout"]
+    assert queue["VisibilityTimeout"] >= 6 * timeout
+    assert queue["RedrivePolicy"]["maxReceiveCount"] == 5
+    assert (
+        properties("prod", "Service", "AWS::SQS::Queue", "TasksDead")["MessageRetentionPeriod"] == 14 * 86_400
+    )
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_only_who_may_put_a_task_on_the_queue_knows_its_address(environment: str) -> None:
+    (address,) = [name for name, _ in resources(environment, "Service", "AWS::SQS::Queue") if "Queue" in name]
+    knowing = {
+        name.removeprefix(f"lodestore-{environment}-")
+        for name, held in _functions(environment).items()
+        if held["Environment"]["Variables"].get("MAINTENANCE_QUEUE_URL") == {"Ref": address}
+    }
+    assert knowing == {"mcp-server", "maintenance"}
+
+
 def test_prod_has_an_alarm_for_everything_that_can_go_wrong() -> None:
     names = {
         body["Properties"]["AlarmName"] for _, body in resources("prod", "Service", "AWS::CloudWatch::Alarm")
@@ -84,10 +116,12 @@ def test_prod_has_an_alarm_for_everything_that_can_go_wrong() -> None:
     assert names == {
         *(f"lodestore-prod-{function}-errors" for function in ("mcp-server", "indexer", "maintenance")),
         *(f"lodestore-prod-{function}-throttles" for function in ("mcp-server", "indexer", "maintenance")),
-        "lodestore-prod-changes-dead-letters",
-        "lodestore-prod-schedule-dead-letters",
-        "lodestore-prod-backlog-age",
+        *(f"lodestore-prod-{queue}-dead-letters" for queue in ("changes", "schedule", "tasks")),
+        *(f"lodestore-prod-{queue}-age" for queue in ("changes", "tasks")),
         "lodestore-prod-maintenance-missed",
+        "lodestore-prod-sleeps-cut-again",
+        "lodestore-prod-sleeps-given-up",
+        "lodestore-prod-misconfigured",
     }
     assert not list(resources("dev", "Service", "AWS::CloudWatch::Alarm"))
 

@@ -65,6 +65,12 @@ def test_a_message_that_keeps_failing_is_set_aside() -> None:
     assert changes["VisibilityTimeout"] == 6 * 600
 
 
+def test_the_emulators_environment_sets_a_message_aside_within_a_test() -> None:
+    redrives = [body["Properties"] for _, body in resources("test", "Storage", QUEUE)]
+    (changes,) = [held for held in redrives if "RedrivePolicy" in held]
+    assert (changes["RedrivePolicy"]["maxReceiveCount"], changes["VisibilityTimeout"]) == (2, 15)
+
+
 @pytest.mark.parametrize(("environment", "end"), [("prod", "Retain"), ("dev", "Delete")])
 def test_data_outlives_prod_and_goes_with_dev(environment: str, end: str) -> None:
     kinds = (BUCKET, QUEUE, "AWS::S3Vectors::VectorBucket")

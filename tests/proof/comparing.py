@@ -71,5 +71,6 @@ def assert_recalled(answer: Json, allowed: Mapping[str, Json], words: list[str],
 
 
 def _searched(row: Mapping[str, Any]) -> str:
-    """The text by which a memory is found."""
+    """The text by which a memory is found: of what it says now, whatever it said at the time that is asked for."""
+    row = row.get("now", row)
     return " ".join([row["content"], row["source"] or "", row["category"] or "", *row["tags"]]).lower()

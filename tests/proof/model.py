@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -56,6 +56,11 @@ class Memory:
     forgotten: bool = False
     noted: set[str] = field(default_factory=set)
     history: list[tuple[int, str, set[str]]] = field(default_factory=list)
+    past: list[Memory] = field(default_factory=list)
+
+    def at(self, moment: datetime) -> Memory | None:
+        """As it was then; None: it was not stored yet."""
+        return next((one for one in (self, *reversed(self.past)) if one.updated <= moment), None)
 
     def seen_by(self, who: Who) -> bool:
         return not self.forgotten and (self.scope == "project" or self.conversation == who.conversation)
@@ -163,10 +168,16 @@ class Model:
             superseded = self.superseded_by(who, memory) if at is None else self._successors(who, memory, at)
             gone = memory.expired(at or now) or (at is not None and memory.since() > at)
             if memory.passes(given) and not gone and (not superseded or given.get("include_superseded")):
-                found[memory.id] = self.row(who, memory, now)
-                if at is not None and memory.version > 1 and memory.updated > at:
-                    found[memory.id]["changed_since"] = memory.updated
+                then = memory if at is None else memory.at(at)
+                if then is not None and (then is memory or self._held(then, given, at)):
+                    found[memory.id] = self.row(who, then, now) | {"now": self.row(who, memory, now)}
+                elif then is None:
+                    since = {"changed_since": memory.updated} if memory.version > 1 else {}
+                    found[memory.id] = self.row(who, memory, now) | since
         return found
+
+    def _held(self, then: Memory, given: Json, at: Any) -> bool:
+        return then.passes(given) and not then.expired(at) and then.since() <= at
 
     def stats(self, who: Who, now: datetime) -> Json:
         rows = [self.row(who, memory, now) for memory in self.visible(who)]
@@ -258,6 +269,7 @@ class Model:
         held = {**memory.fields, "content": memory.content}
         changed = sorted(name for name, value in values.items() if held[name] != value)
         if changed:
+            memory.past.append(replace(memory, past=[]))
             held.update(values)
             memory.content = held.pop("content")
             memory.fields, memory.version, memory.updated = held, memory.version + 1, now

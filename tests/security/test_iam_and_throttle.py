@@ -152,10 +152,11 @@ def test_a_function_that_lacks_a_setting_refuses_every_call_and_its_health_says_
 
 def test_the_log_has_one_line_for_each_refused_call() -> None:
     log = io.StringIO()
-    broken = Unconfigured("STORE is missing", log)
+    broken = Unconfigured("STORE is missing", log, HandClock())
     broken(event(body="{}"))
     broken(event("GET", "/health"))
-    assert [json.loads(line)["reason"] for line in log.getvalue().splitlines()] == ["STORE is missing"]
+    (line,) = [json.loads(line) for line in log.getvalue().splitlines()]
+    assert (line["reason"], line["service"], line["misconfigured"]) == ("STORE is missing", "mcp_server", 1)
 
 
 def test_on_one_machine_a_wrong_setting_stops_the_start() -> None:

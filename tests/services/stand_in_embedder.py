@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import zlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -48,4 +50,29 @@ class StandInEmbedder:
         if not vector.any():
             vector[-1] = 1
         unit: Vectors = vector / np.linalg.norm(vector)
+        return unit
+
+
+class WordEmbedder:
+    """Every word is a direction of its own, drawn by its letters; a text is the sum of its words."""
+
+    def __init__(self, model: str = "words", dim: int = 32) -> None:
+        self.model = model
+        self.dim = dim
+
+    def reads(self, text: str) -> bool:
+        return bool(text)
+
+    def spans(self, text: str) -> tuple[tuple[int, int], ...]:
+        """A part of at most 200 characters gets a vector."""
+        return tuple((start, min(start + 200, len(text))) for start in range(0, len(text), 200)) or ((0, 0),)
+
+    def passages(self, texts: Sequence[str]) -> Vectors:
+        return np.stack([self.query(text) for text in texts])
+
+    def query(self, text: str) -> Vectors:
+        words = re.findall(r"\w+", text.lower()) or [""]
+        seeds = (zlib.crc32(f"{self.model} {word}".encode()) for word in words)
+        total = np.sum([np.random.default_rng(seed).standard_normal(self.dim) for seed in seeds], axis=0)
+        unit: Vectors = (total / np.linalg.norm(total)).astype(np.float32)
         return unit

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from lodestore.retrieval.calibration import KEYWORDS_ALONE, NO_RIVAL, Evidence
 from tests.faults.hostile_store import Fault, on
 from tests.services.world import Instance, World, rows
 
@@ -158,14 +159,6 @@ def test_as_of_shows_what_held_then(world: World, acme: Instance) -> None:
     assert acme.hits("office", as_of="2019-01-01") == []
 
 
-def test_as_of_says_where_a_memory_was_changed_since(world: World, acme: Instance) -> None:
-    memory_id = acme.stored("The office is in Oslo")
-    world.clock.advance(timedelta(days=10))
-    acme.call("update_memory", id=memory_id, content="The office is in central Oslo")
-    (hit,) = rows(acme.call("recall", query="office", as_of="2026-03-10"), "hits")
-    assert hit["changed_since"] == "2026-03-19T01:30:00.000Z"
-
-
 def test_modes_differ_in_how_many_and_how_sure(acme: Instance) -> None:
     for number in range(14):
         acme.stored(f"Recipe {number} with garlic")
@@ -194,8 +187,9 @@ def test_explain_shows_the_parts_of_a_score(acme: Instance) -> None:
     (hit,) = rows(acme.call("recall", query="office", explain=True), "hits")
     explain = hit["explain"]
     assert isinstance(explain, dict)
-    expected = explain["relevance"] * (0.9 + 0.05 * explain["importance"] + 0.05 * explain["recency"])
-    assert hit["score"] == pytest.approx(expected, abs=1e-3)
+    asked = Evidence(keyword=explain["keyword"], vector=0.0, lead=NO_RIVAL, reach=1.0, unknown=0.0)
+    assert hit["score"] == pytest.approx(KEYWORDS_ALONE.first.at(asked) * 1.012, abs=1e-3)
+    assert explain["known"] == pytest.approx(KEYWORDS_ALONE.known.at(asked), abs=1e-3)
     (plain,) = rows(acme.call("recall", query="office"), "hits")
     assert "explain" not in plain
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -19,9 +19,10 @@ from lodestore.adapters.folder_store import FolderStore
 from lodestore.bootstrap import NO_EMBEDDER, Lodestore, assemble
 from lodestore.domain.caller import Caller, Role
 from lodestore.errors import LodestoreError
+from lodestore.ports.embedder import Embedder
+from lodestore.ports.vector_index import VectorIndex
 from lodestore.settings import parse_settings
 from tests.faults.hostile_store import FaultyStore
-from tests.services.stand_in_embedder import StandInEmbedder
 
 START = datetime(2026, 3, 9, 1, 30, tzinfo=UTC)
 Answer = dict[str, object]
@@ -70,6 +71,26 @@ class CountingMeter:
 
     def count(self, name: str, amount: int = 1) -> None:
         self.counts[name] += amount
+
+
+class ListedQueue:
+    """A TaskQueue that a test reads. It refuses the messages at these places of all that are sent."""
+
+    def __init__(self, *, refuses: Container[int] = ()) -> None:
+        self.messages: list[str] = []
+        self.refuses = refuses
+        self._seen = 0
+
+    def send(self, messages: Sequence[str]) -> tuple[int, ...]:
+        lost = tuple(n for n in range(len(messages)) if self._seen + n in self.refuses)
+        self._seen += len(messages)
+        self.messages.extend(text for n, text in enumerate(messages) if n not in lost)
+        return lost
+
+    def take(self) -> list[str]:
+        """All that is on it, and nothing after."""
+        taken, self.messages = self.messages, []
+        return taken
 
 
 class Instance:
@@ -133,9 +154,12 @@ class World:
         self.index = FaultyStore(FolderStore(folder / "index", self.clock, versioned=False))
         self.indexing = indexing
         self._chance = Random(indexing)
-        self.embedder: StandInEmbedder | None = None
+        self.embedder: Embedder | None = None
+        self.engine: VectorIndex | None = None
+        self.variables: Mapping[str, str] = {}
+        self.queue: ListedQueue | None = None
         self._indexer: Lodestore | None = None
-        self._indexer_of: StandInEmbedder | None = None
+        self._indexer_of: Embedder | None = None
         self._lock = threading.Lock()
         self._instances: list[Lodestore] = []
 
@@ -149,13 +173,15 @@ class World:
     ) -> Instance:
         """A fresh process that holds nothing in memory, seen as this caller."""
         lodestore = assemble(
-            parse_settings(variables or {}),
+            parse_settings({**self.variables, **(variables or {})}),
             self.state,
             self.index,
             clock=self.clock,
             entropy=SeededEntropy(len(self._instances)),
             meter=self.meter,
             embedder=self.embedder or NO_EMBEDDER,
+            vectors=self.engine,
+            queue=self.queue,
         )
         self._instances.append(lodestore)
         return Instance(lodestore, Caller(tenant, conversation, role), after=self._index)
@@ -166,13 +192,14 @@ class World:
         with self._lock:
             if self._indexer is None or self._indexer_of is not self.embedder:
                 self._indexer = assemble(
-                    parse_settings({}),
+                    parse_settings(self.variables),
                     self.state.inner,
                     self.index.inner,
                     clock=self.clock,
                     entropy=SeededEntropy(10_000),
                     meter=self.meter,
                     embedder=self.embedder or NO_EMBEDDER,
+                    vectors=self.engine,
                 )
                 self._instances.append(self._indexer)
                 self._indexer_of = self.embedder

@@ -25,7 +25,9 @@ OWNED: Mapping[str, str] = {
     f"{ADAPTERS}/system_clock.py": "clock",
     f"{ADAPTERS}/system_entropy.py": "randomness",
     f"{ADAPTERS}/s3_*.py": "sdk",
+    f"{ADAPTERS}/s3vectors_*.py": "sdk",
     f"{ADAPTERS}/bedrock_*.py": "sdk",
+    f"{ADAPTERS}/sqs_*.py": "sdk",
     "layers/core/python/lodestore/bootstrap.py": "environment",
 }
 

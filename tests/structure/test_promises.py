@@ -15,9 +15,6 @@ from tests.structure.source_tree import ROOT, Module, modules_of_tests
 # Promises that no test can prove yet, and the issues that bring what they speak of; the entry goes with them.
 NOT_YET_REACHABLE: Mapping[str, str] = {}
 
-# Public faults that no test covers yet, and the part that brings it; the entry goes with it.
-NOT_YET_MARKED: Mapping[str, str] = {"B48": "export and import", "B76": "consolidation"}
-
 FAULT_LIST = ROOT.parent / "shared/cases/public-faults.md"
 
 
@@ -79,12 +76,7 @@ def test_every_case_mark_names_a_public_fault(public_faults: set[str]) -> None:
 
 
 def test_every_public_fault_is_the_mark_of_a_test(public_faults: set[str]) -> None:
-    assert public_faults - set(marks_of(modules_of_tests(), "case")) - set(NOT_YET_MARKED) == set()
-
-
-def test_a_public_fault_on_the_waiting_list_is_one_that_no_test_covers() -> None:
-    marked = set(NOT_YET_MARKED) & set(marks_of(modules_of_tests(), "case"))
-    assert not marked, "covered by now: take it off NOT_YET_MARKED"
+    assert public_faults - set(marks_of(modules_of_tests(), "case")) == set()
 
 
 def test_a_mark_that_names_nothing_known_is_found() -> None:

@@ -21,13 +21,13 @@ GRANTED: Mapping[str, frozenset[str]] = {
     "lodestore.retrieval": frozenset({"numpy", "safetensors", "simsimd", "Stemmer"}),
     "lodestore.services": frozenset({"numpy"}),
     "lodestore.adapters": frozenset(
-        {"boto3", "botocore", "numpy", "onnxruntime", "tokenizers", "urllib3", "jwt"}
+        {"boto3", "botocore", "numpy", "onnxruntime", "threadpoolctl", "tokenizers", "urllib3", "jwt"}
     ),
     "lodestore.bootstrap": frozenset(),
     "mcp_server": frozenset({"mcp", "mcp_types", "anyio", "aws_lambda_powertools"}),
     "indexer": frozenset({"aws_lambda_powertools"}),
     "maintenance": frozenset({"aws_lambda_powertools"}),
-    "local_runner": frozenset({"h11", "uvicorn", "watchfiles"}),
+    "local_runner": frozenset({"h11", "markdown_it", "rich", "uvicorn", "watchfiles", "yaml"}),
 }
 PURE = (
     "lodestore.errors",
@@ -84,7 +84,7 @@ def test_a_pure_part_reaches_for_no_input_or_output(part: str) -> None:
 def test_a_library_that_is_imported_is_asked_for_by_name() -> None:
     asked = {
         _normal(re.split(r"[<>=!~\[]", line)[0])
-        for name in ("run", "embed")
+        for name in ("run", "embed", "multilingual")
         for line in (ROOT / f"requirements/{name}.in").read_text(encoding="utf-8").splitlines()
         if line and not line.startswith("#")
     }
@@ -92,7 +92,7 @@ def test_a_library_that_is_imported_is_asked_for_by_name() -> None:
         set().union(*(_imported(module) for module in product_modules())) - OURS - sys.stdlib_module_names
     )
     distributions = packages_distributions()
-    # What embed.in asks for need not be installed; there a distribution has the name of its module.
+    # What embed.in and multilingual.in ask for need not be installed; there a distribution has the name of its module.
     missing = [
         name for name in imported if not asked & {_normal(found) for found in distributions.get(name, [name])}
     ]

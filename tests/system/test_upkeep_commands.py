@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.system.processes import run_lodestore, tool_process, variables
+from lodestore.bootstrap import build
+from lodestore.domain.memory import Memory
+from lodestore.domain.proposal import ProposalKind, propose
+from tests.system.processes import LODESTORE, run_lodestore, tool_process, variables
 
 WORD = "XYZZYPLUGH"
 
@@ -88,3 +94,57 @@ def test_what_a_sleep_can_not_be_asked_is_refused_by_name(
     refused = run_lodestore({**variables(tmp_path), "TENANT": "acme", **given}, "sleep")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert named in refused.stderr
+
+
+@pytest.mark.promise("P-REVERSIBLE-SLEEP")
+def test_proposals_are_listed_decided_and_undone_by_command(tmp_path: Path) -> None:
+    environment = {**variables(tmp_path), "TENANT": "acme"}
+    with tool_process(environment) as process:
+        process.call("remember", content="The office moved to Bergen", id="office")
+    lodestore = build({**environment, "TENANT": ""})
+    memory = lodestore.rebuilding._truth.read("acme", "office").record
+    assert isinstance(memory, Memory)
+    proposal = propose(ProposalKind.PRUNE, [memory], at=lodestore.clock.now())
+    lodestore.proposals.propose("acme", [proposal])
+    listed = json.loads(run_lodestore(environment, "proposals").stdout)
+    assert [row["id"] for row in listed["proposals"]] == [proposal.id]
+    unsure = run_lodestore(environment, "decide", proposal.id)
+    assert (unsure.returncode, "--accept or --decline" in unsure.stderr) == (1, True)
+    decided = run_lodestore({**environment, "ID": proposal.id, "ACCEPT": "1", "NOTE": "old"}, "decide")
+    assert (decided.returncode, json.loads(decided.stdout)["done"]) == (0, True), decided.stderr
+    with tool_process(environment) as process:
+        assert process.call("list_memories")["total"] == 0
+    assert json.loads(run_lodestore(environment, "undo", proposal.id).stdout)["restored"] == ["office"]
+    with tool_process(environment) as process:
+        assert process.call("list_memories")["total"] == 1
+    unknown = run_lodestore(environment, "undo", "p0")
+    assert (unknown.returncode, "can be undone" in unknown.stderr) == (1, True)
+
+
+def test_a_person_on_a_terminal_sees_the_steps_move_and_standard_output_is_the_report_alone(
+    tmp_path: Path,
+) -> None:
+    environment = {**begun(tmp_path, "acme"), "TERM": "xterm", "COLUMNS": "160"}
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        [*LODESTORE, "sleep"], env=environment, stdout=subprocess.PIPE, stderr=theirs, text=True
+    ) as process:
+        os.close(theirs)
+        seen = _until_closed(ours)
+        assert process.stdout is not None
+        report = json.loads(process.stdout.read())
+    assert (process.returncode, report["complete"]) == (0, True)
+    for step in report["steps"]:
+        assert f"{step['step']}: " in seen
+    assert "lodestore: " not in seen
+    assert "\x1b[" in seen
+
+
+def _until_closed(terminal: int) -> str:
+    """All that is written to a terminal until its last writer is gone."""
+    read: list[bytes] = []
+    with open(terminal, "rb", buffering=0) as stream, suppress(OSError):
+        # Linux says so by an error, where a file would come to its end.
+        while piece := stream.read(65_536):
+            read.append(piece)
+    return b"".join(read).decode()

@@ -48,6 +48,9 @@ def test_an_empty_value_is_the_default_but_an_empty_tenant_is_none() -> None:
         ("CONVERSATION", "a,b"),
         ("ENCRYPTION", "aws:kms"),
         ("KMS_KEY", "k"),
+        ("VECTOR_INDEX_THRESHOLD", "10"),
+        ("VECTOR_TEXT", "1"),
+        ("VECTOR_BUCKET", "Upper_case"),
     ],
 )
 def test_an_unknown_value_stops_the_start_and_is_named(name: str, value: str) -> None:
@@ -57,3 +60,13 @@ def test_an_unknown_value_stops_the_start_and_is_named(name: str, value: str) ->
 
 def test_any_address_is_fine_with_keys() -> None:
     assert parse_settings({"HOST": "192.0.2.7", "AUTH": "keys"}).host == "192.0.2.7"
+
+
+@pytest.mark.promise("P-SILENT-NEVER")
+@pytest.mark.parametrize("threshold", ["-1", "many", "0.5", "2000000001"])
+def test_a_threshold_is_a_number_of_memories(threshold: str) -> None:
+    with pytest.raises(SettingsError, match="VECTOR_INDEX_THRESHOLD"):
+        parse_settings({"VECTOR_BUCKET": "vectors", "VECTOR_INDEX_THRESHOLD": threshold})
+    assert parse_settings({"VECTOR_BUCKET": "vectors"}).vector_index_threshold is None
+    first = parse_settings({"VECTOR_BUCKET": "vectors", "VECTOR_INDEX_THRESHOLD": "0"})
+    assert first.vector_index_threshold == 0

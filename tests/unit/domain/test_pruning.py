@@ -7,7 +7,8 @@ import json
 import pytest
 
 from lodestore.domain.memory import MemoryType
-from lodestore.domain.pruning import Policy, parse_policies
+from lodestore.domain.pruning import Policy
+from lodestore.domain.upkeep_rules import parse_policies
 from lodestore.errors import SettingsError
 
 
@@ -25,7 +26,7 @@ def test_a_policy_has_a_name_and_does_not_forget_unless_it_says_so() -> None:
 @pytest.mark.parametrize(
     ("given", "named"),
     [
-        ("{", "JSON list"),
+        ("{", "PRUNE must be JSON"),
         ("{}", "JSON list"),
         ([{"older_than_days": 1}] * 21, "at most 20"),
         (["old"], r"PRUNE\[0\] must be an object"),

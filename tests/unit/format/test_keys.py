@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,3 +56,20 @@ def test_deltas_of_an_instance_are_in_order_and_lead_back() -> None:
     assert first < tenth
     assert keys.parse_delta(tenth) == ("0a", 10)
     assert keys.parse_delta("counts/acme/deltas/x.json") is None
+
+
+def test_a_vector_index_is_named_by_tenant_and_model_and_by_nothing_else() -> None:
+    names = {
+        keys.vector_index(tenant, model) for tenant in ("acme", "acme-corp") for model in ("m/384", "m/768")
+    }
+    assert len(names) == 4
+    assert all(re.fullmatch(r"m[a-z2-7]{39}", name) for name in names)
+    assert keys.vector_index("acme", "m/384") == keys.vector_index("acme", "m/384")
+
+
+def test_the_key_of_a_vector_is_read_as_it_was_written() -> None:
+    revision = "01JNX2A5X0AAAAAAAAAAAAAAAA"
+    named = keys.parse_vector(keys.vector("a.b_c-D", revision, 12))
+    assert named == keys.VectorName("a.b_c-D", revision, 12)
+    for other in (f"a~{revision}#01", f"a~{revision}#", f"a~{revision}", f"~{revision}#1", "a~X#1", "", "#~"):
+        assert keys.parse_vector(other) is None

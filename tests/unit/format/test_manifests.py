@@ -15,13 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodestore.domain.manifest import Manifest, Retired, SegmentEntry
+from lodestore.domain.manifest import EngineUse, Manifest, Retired, SegmentEntry
 from lodestore.domain.revision import next_revision
 from lodestore.format.dead_rows import dead_bytes, decode_dead, encode_dead
 from lodestore.format.manifests import ROWS_MOST, InvalidManifest, decode_manifest, encode_manifest
 from lodestore.services.merge_plan import DEAD_BYTES_MOST, FAN_IN
 
 GOLDEN = Path(__file__).with_name("golden") / "manifest-schema-1.json"
+OLD_GOLDEN = GOLDEN.with_name("manifest-schema-1-before-engine.json")
 NOW = datetime(2026, 3, 9, 1, 30, tzinfo=UTC)
 MANIFEST = Manifest(
     tenant="acme",
@@ -39,6 +40,7 @@ MANIFEST = Manifest(
             vectors=990,
             dead=tuple(range(0, 1000, 9)),
             listed_at=NOW - timedelta(hours=3),
+            in_engine=True,
         ),
         SegmentEntry(
             name="01JNX2A5X0BBBBBBBBBBBBBBBB",
@@ -54,8 +56,9 @@ MANIFEST = Manifest(
         Retired("01JNX2A5X0CCCCCCCCCCCCCCCC", NOW - timedelta(minutes=5)),
         Retired("01JNX2A5X0DDDDDDDDDDDDDDDD", None),
     ),
-    vectors_through="01JNX2A5X0AAAAAAAAAAAAAAAA",
     rebuilt="01JNX2A5X0EEEEEEEEEEEEEEEE",
+    engine=EngineUse("mabcdefghijklmnopqrstuvwxyz234567abcdefg", "01JNX2A5X0FFFFFFFFFFFFFFFF"),
+    engine_left=("mzyxwvutsrqponmlkjihgfedcba765432zyxwvut",),
 )
 EMPTY = Manifest(tenant="acme", generation=1, updated_at=NOW, tokenizer=1)
 
@@ -65,6 +68,12 @@ def test_a_golden_manifest_is_written_and_read_as_it_always_was() -> None:
     assert encode_manifest(MANIFEST) == golden
     assert decode_manifest(golden, "acme") == MANIFEST
     assert decode_manifest(encode_manifest(EMPTY), "acme") == EMPTY
+
+
+def test_a_manifest_from_before_the_engine_says_that_nothing_is_in_it() -> None:
+    before = decode_manifest(OLD_GOLDEN.read_bytes(), "acme")
+    unmarked = tuple(replace(entry, in_engine=False) for entry in MANIFEST.segments)
+    assert before == replace(MANIFEST, engine=None, engine_left=(), segments=unmarked)
 
 
 def with_fields(**fields: object) -> bytes:
@@ -114,6 +123,11 @@ def test_fields_of_a_newer_version_are_passed_over() -> None:
         with_columns(documents=["880", 4]),
         with_columns(listed_at=["2026-03-09T01:30:00.000Z", None]),
         with_columns(listed_at=[10**20, None]),
+        with_fields(engine={"index": "m1", "text": 0}),
+        with_fields(engine="m1"),
+        with_fields(engine_left="m1"),
+        with_columns(in_engine=[1]),
+        with_columns(in_engine=[True, 0]),
         with_columns(dead=[[], [9, 1]]),
         with_columns(dead=[[], [0, 10]]),
         with_columns(dead=[[], [0, 0]]),

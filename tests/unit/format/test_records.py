@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lodestore.domain.memory import Embedding, Memory, MemoryType, Record, Scope, Stub
+from lodestore.domain.memory import Embedding, Member, Memory, MemoryType, Record, Scope, Stub
 from lodestore.format.counts import (
     InvalidCounts,
     decode_delta,
@@ -63,7 +63,19 @@ STUB = Stub(
 )
 
 
-@pytest.mark.parametrize(("name", "record"), [("memory-schema-1.json", MEMORY), ("stub-schema-1.json", STUB)])
+READS = (Member("m3", "01JNX2A5X0AAAAAAAAAAAAAAAA", "0" * 64),)
+MERGED = replace(MEMORY, supersedes=("m3",), consolidated_reads=READS)
+
+
+@pytest.mark.parametrize(
+    ("name", "record"),
+    [
+        ("memory-schema-1.json", MEMORY),
+        ("merged-memory-schema-1.json", MERGED),
+        ("stub-schema-1.json", STUB),
+        ("merged-stub-schema-1.json", replace(STUB, supersedes=("m3",), consolidated_reads=READS)),
+    ],
+)
 def test_golden_records_are_written_and_read_as_they_always_were(name: str, record: Record) -> None:
     golden = (GOLDEN / name).read_bytes()
     assert encode_record(record) == golden

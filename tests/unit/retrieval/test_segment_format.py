@@ -21,6 +21,8 @@ from lodestore.retrieval.segment_format import InvalidSegment, decode_segment, e
 from tests.unit.retrieval.random_records import MEMORY, MODEL, START, corpora, segment, vectors
 
 GOLDEN = Path(__file__).with_name("golden") / "segment-schema-1.safetensors"
+# As it was written before `not_useful` and `last_used` were columns.
+OLDER = ("segment-schema-1-without-last-used.safetensors", "segment-schema-1-without-members.safetensors")
 RECORDS: list[Record] = [
     replace(
         MEMORY,
@@ -79,6 +81,15 @@ def same(one: Segment, other: Segment) -> bool:
 def test_a_golden_segment_is_written_and_read_as_it_always_was() -> None:
     assert encode_segment(as_always()) == GOLDEN.read_bytes()
     assert same(golden(), as_always())
+
+
+@pytest.mark.parametrize("name", OLDER)
+def test_a_segment_of_before_a_column_was_added_is_read_as_one_with_its_default(name: str) -> None:
+    arrays = dict(as_always().arrays)
+    for column in ("stated", "form"):
+        arrays[column] = np.zeros_like(arrays[column])
+    expected = Segment(arrays, MODEL, 1)
+    assert same(decode_segment(GOLDEN.with_name(name).read_bytes()), expected)
 
 
 def test_what_a_segment_holds_is_read_off_its_columns() -> None:

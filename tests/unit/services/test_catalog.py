@@ -10,14 +10,17 @@ from lodestore.domain.caller import Role
 from lodestore.errors import Forbidden, InvalidArgument
 from lodestore.services import (
     context,
+    deciding,
     feedback,
     forget,
     listing,
     maintain,
+    proposal_listing,
     reading,
     recall,
     remember,
     restoring,
+    undoing,
     update,
 )
 from lodestore.services.catalog import INSTRUCTIONS
@@ -35,6 +38,9 @@ ARGUMENTS = {
     "forget": forget.ARGUMENTS,
     "memory_feedback": feedback.ARGUMENTS,
     "restore_memory": restoring.ARGUMENTS,
+    "list_proposals": proposal_listing.ARGUMENTS,
+    "decide_proposal": deciding.ARGUMENTS,
+    "undo": undoing.ARGUMENTS,
     "maintain": maintain.ARGUMENTS,
 }
 
@@ -47,7 +53,7 @@ def test_each_schema_names_exactly_the_arguments_that_its_tool_accepts() -> None
 
 
 def test_readers_may_read_writers_may_write(world: World) -> None:
-    for role, count in ((Role.READER, 5), (Role.WRITER, 9), (Role.ADMIN, 11)):
+    for role, count in ((Role.READER, 5), (Role.WRITER, 9), (Role.ADMIN, 14)):
         instance = world.instance(role=role)
         assert len(instance.lodestore.toolbox.tools(Role.WRITER)) == 9
         allowed = {tool for tool in ARGUMENTS if not isinstance(instance_error(instance, tool), Forbidden)}
@@ -65,10 +71,12 @@ def instance_error(instance: object, tool: str) -> Exception | None:
 
 def test_a_read_only_server_refuses_every_write(world: World) -> None:
     instance = world.instance(variables={"READ_ONLY": "1"})
-    for tool in ("remember", "update_memory", "forget", "memory_feedback", "restore_memory", "maintain"):
+    readers = ("recall", "memory_context", "get_memory", "list_memories", "memory_stats", "list_proposals")
+    for tool in ARGUMENTS.keys() - set(readers):
         error = instance.error(tool, content="x", id="x")
         assert (error["error"], error["written"]) == ("forbidden", False)
     assert instance.call("memory_stats")["total"] == 0
+    assert instance.call("list_proposals")["total"] == 0
     assert world.state.count("create") + world.index.count("create") == 0
 
 

@@ -22,18 +22,19 @@ from lodestore.adapters.folder_store import FolderStore
 from lodestore.adapters.system_clock import SystemClock
 from lodestore.adapters.system_entropy import SystemEntropy
 from lodestore.domain.limits import PARALLEL_READS
-from lodestore.domain.pruning import parse_policies
+from lodestore.domain.upkeep_rules import UpkeepRules, parse_rules
 from lodestore.errors import SettingsError
 from lodestore.format.keys import INDEX_PREFIX, STATE_PREFIX
 from lodestore.ports.clock import Clock, Entropy
 from lodestore.ports.embedder import Embedder
 from lodestore.ports.meter import Meter
 from lodestore.ports.object_store import ObjectStore
+from lodestore.ports.task_queue import TaskQueue
+from lodestore.ports.vector_index import VectorIndex
 from lodestore.services.access import Access, OutsideIdentity
 from lodestore.services.backfill import Backfill
-from lodestore.services.catalog import INSTRUCTIONS, build_tools
+from lodestore.services.catalog import INSTRUCTIONS
 from lodestore.services.collection import Collection
-from lodestore.services.context import Context
 from lodestore.services.counted_store import CountedStore, RequestCounts
 from lodestore.services.counts import Counts
 from lodestore.services.dispatch import Dispatch
@@ -41,45 +42,39 @@ from lodestore.services.due import Due
 from lodestore.services.due_times import DueTimes
 from lodestore.services.erasing import Erasing
 from lodestore.services.erasing_memory import ErasingMemory
-from lodestore.services.feedback import Feedback
-from lodestore.services.forget import Forget
 from lodestore.services.forgotten import Forgotten
 from lodestore.services.held import HeldRecords
 from lodestore.services.iam_access import IamAccess, parse_principals
+from lodestore.services.index_wiring import wire_index
 from lodestore.services.indexing import Indexing
+from lodestore.services.invocation_budget import BudgetedStore, InvocationBudget
 from lodestore.services.ledger import Ledger
-from lodestore.services.listing import ListMemories
 from lodestore.services.maintain import Maintain
 from lodestore.services.manifests import Manifests
 from lodestore.services.merging import Merging
-from lodestore.services.nearby import Nearby
+from lodestore.services.moving_wiring import MovingServices, wire_moving
 from lodestore.services.oauth_access import OAuthAccess
 from lodestore.services.passages import Passages
 from lodestore.services.pending import Pending
 from lodestore.services.pinned import PinnedInstructions
-from lodestore.services.query_vectors import QueryVectors
-from lodestore.services.reading import Reading
+from lodestore.services.proposal_wiring import proposals_of
+from lodestore.services.proposals import Proposals
 from lodestore.services.rebuilding import Rebuilding
-from lodestore.services.recall import Recall
-from lodestore.services.remember import Remember
-from lodestore.services.removing import Removing
-from lodestore.services.replacing import Replacing
 from lodestore.services.reports import Reports
-from lodestore.services.restoring import Restoring
 from lodestore.services.segments import Segments
 from lodestore.services.sleeping import Sleeping
-from lodestore.services.stats import Stats
-from lodestore.services.storing import Storing
-from lodestore.services.supersede import Superseding
 from lodestore.services.tenant_view import TenantViews
 from lodestore.services.tombstones import Tombstones
+from lodestore.services.tool_wiring import wire_tools
 from lodestore.services.toolbox import Toolbox
 from lodestore.services.truth import Truth
-from lodestore.services.update import Update
 from lodestore.services.upkeep import Upkeep
+from lodestore.services.upkeep_batch import UpkeepBatch
+from lodestore.services.upkeep_steps import SWITCHABLE
 from lodestore.services.upkeep_wiring import wire_upkeep
+from lodestore.services.vector_erasing import VectorErasing
 from lodestore.services.winners import Winners
-from lodestore.services.wiring import Foundation, IndexServices, Shared
+from lodestore.services.wiring import Foundation, Shared, VectorUse
 from lodestore.settings import Auth, Settings, parse_settings
 
 _INSTANCE_BYTES = 8
@@ -101,10 +96,14 @@ class Lodestore:
     upkeep: Upkeep
     backfill: Backfill
     dispatch: Dispatch
+    task_queue: TaskQueue | None
+    upkeep_batch: UpkeepBatch | None
     sleeping: Sleeping
     reports: Reports
     erasing: Erasing
     erasing_memory: ErasingMemory
+    proposals: Proposals
+    moving: MovingServices
     embeddings: str
     instructions: str
     pinned: PinnedInstructions
@@ -114,6 +113,8 @@ class Lodestore:
     entropy: Entropy
     meter: Meter
     workers: Executor
+    requests: RequestCounts
+    budget: InvocationBudget
 
     def health(self) -> dict[str, object]:
         """{status, version, auth, embeddings}. Makes no request."""
@@ -137,15 +138,27 @@ def environment() -> Mapping[str, str]:
     return os.environ
 
 
+def system_clock() -> Clock:
+    """The machine's clock, for what is said before anything could be built."""
+    return SystemClock()
+
+
 def build(variables: Mapping[str, str], *, meter: Meter | None = None) -> Lodestore:
     """Services over the store that `variables` name. Raises SettingsError."""
     settings = parse_settings(variables)
     clock = SystemClock()
     entropy = SystemEntropy()
     state, index = _stores(settings, clock)
-    embedder = _embedder(settings, clock, entropy)
     return assemble(
-        settings, state, index, clock=clock, entropy=entropy, meter=meter or _Uncounted(), embedder=embedder
+        settings,
+        state,
+        index,
+        clock=clock,
+        entropy=entropy,
+        meter=meter or _Uncounted(),
+        embedder=_embedder(settings, clock, entropy),
+        queue=_task_queue(settings, clock, entropy),
+        vectors=_vector_index(settings, clock, entropy),
     )
 
 
@@ -158,25 +171,43 @@ def assemble(
     entropy: Entropy,
     meter: Meter,
     embedder: Embedder | Unavailable = NO_EMBEDDER,
+    queue: TaskQueue | None = None,
+    vectors: VectorIndex | None = None,
 ) -> Lodestore:
-    """Services over these two stores."""
+    """Services over these two stores, the queue of maintenance and the vector engine, where there are such."""
     workers = ThreadPoolExecutor(PARALLEL_READS, thread_name_prefix="lodestore")
     usable = None if isinstance(embedder, Unavailable) else embedder
     requests = RequestCounts()
-    counted = (CountedStore(state, requests), CountedStore(index, requests))
+    budget = InvocationBudget(clock)
+    asked = (
+        BudgetedStore(CountedStore(state, requests), budget),
+        BudgetedStore(CountedStore(index, requests), budget),
+    )
     window = timedelta(seconds=settings.forget_window)
-    around = Foundation(*counted, clock, entropy, meter, workers, usable, requests, window)
+    engine = None
+    if vectors is not None:
+        engine = VectorUse(vectors, settings.vector_index_threshold, settings.vector_text)
+    around = Foundation(*asked, clock, entropy, meter, workers, usable, requests, window, engine)
     counts = Counts(
         around.index, clock, instance=entropy.token(_INSTANCE_BYTES).hex(), workers=workers, meter=meter
     )
     shared = _shared(around)
-    index_services = _index_services(around, shared)
-    upkeep = wire_upkeep(around, shared, index_services, counts, parse_policies(settings.prune))
+    index_services = wire_index(around, shared)
+    proposals = proposals_of(around, shared)
+    upkeep = wire_upkeep(around, shared, index_services, counts, proposals, _rules(settings))
     return Lodestore(
         settings=settings,
-        toolbox=_toolbox(settings, around, shared, counts, upkeep.sleeping),
+        toolbox=wire_tools(
+            settings,
+            around,
+            shared,
+            counts,
+            proposals,
+            Maintain(upkeep.sleeping, clock, queue),
+            index_services.vectors,
+        ),
         access=Access(
-            state,
+            BudgetedStore(state, budget),
             clock=clock,
             entropy=entropy,
             auth=settings.auth,
@@ -190,11 +221,21 @@ def assemble(
         collection=index_services.collection,
         upkeep=index_services.upkeep,
         backfill=index_services.backfill,
-        dispatch=Dispatch(around.state, around.index, upkeep.sleeping, shared.due, clock),
+        dispatch=Dispatch(around.state, around.index, upkeep.worker, shared.due, clock),
+        task_queue=queue,
+        upkeep_batch=None if queue is None else UpkeepBatch(upkeep.worker, queue),
         sleeping=upkeep.sleeping,
         reports=upkeep.reports,
-        erasing=Erasing(around.state, around.index, clock, workers=workers),
+        erasing=Erasing(
+            around.state,
+            around.index,
+            VectorErasing(vectors, shared.manifests, model=around.model),
+            clock,
+            workers=workers,
+        ),
         erasing_memory=upkeep.erasing_memory,
+        proposals=proposals,
+        moving=wire_moving(around, shared, secrets=settings.secrets),
         embeddings=_embeddings_shown(embedder),
         instructions=INSTRUCTIONS,
         pinned=PinnedInstructions(
@@ -206,6 +247,17 @@ def assemble(
         entropy=entropy,
         meter=meter,
         workers=workers,
+        requests=requests,
+        budget=budget,
+    )
+
+
+def _rules(settings: Settings) -> UpkeepRules:
+    return parse_rules(
+        prune=settings.prune,
+        off=settings.sleep_off,
+        tenants=settings.tenant_upkeep,
+        switchable=SWITCHABLE,
     )
 
 
@@ -237,67 +289,6 @@ def _shared(a: Foundation) -> Shared:
     )
 
 
-def _index_services(a: Foundation, s: Shared) -> IndexServices:
-    indexing = Indexing(
-        s.manifests, s.segments, s.pending, s.truth, clock=a.clock, entropy=a.entropy, model=a.model
-    )
-    merging = Merging(s.manifests, s.segments, clock=a.clock, entropy=a.entropy, meter=a.meter, model=a.model)
-    rebuilding = Rebuilding(
-        s.manifests,
-        s.segments,
-        s.pending,
-        s.truth,
-        s.forgotten,
-        Replacing(s.manifests, s.segments, clock=a.clock, entropy=a.entropy, model=a.model),
-        indexing,
-        meter=a.meter,
-        model=a.model,
-    )
-    collection = Collection(a.index, s.manifests, clock=a.clock, workers=a.workers, meter=a.meter)
-    backfill = Backfill(s.views, s.ledger, s.passages, model=a.model)
-    upkeep = Upkeep(
-        indexing,
-        rebuilding,
-        merging,
-        collection,
-        backfill,
-        s.due,
-        s.due_times,
-        clock=a.clock,
-        meter=a.meter,
-    )
-    return IndexServices(indexing, rebuilding, merging, collection, backfill, upkeep)
-
-
-def _toolbox(settings: Settings, a: Foundation, s: Shared, counts: Counts, sleeping: Sleeping) -> Toolbox:
-    secrets = settings.secrets
-    near = Nearby(s.held, s.truth, a.clock, a.meter)
-    winners = Winners(s.truth, s.held)
-    views = s.views
-    vectors = QueryVectors(a.embedder, a.meter)
-    superseding = Superseding(s.ledger)
-    reading = Reading(s.ledger, a.state, a.clock)
-    storing = Storing(s.ledger, superseding, s.passages, a.clock)
-    tools = build_tools(
-        {
-            "remember": Remember(storing, near, a.clock, secrets=secrets),
-            "recall": Recall(views, winners, counts, a.clock, vectors=vectors, workers=a.workers),
-            "memory_context": Context(views, winners, a.clock, vectors=vectors),
-            "get_memory": reading,
-            "list_memories": ListMemories(views, winners, a.clock),
-            "memory_stats": Stats(views, counts, a.clock, model=a.model),
-            "update_memory": Update(s.ledger, superseding, s.passages, near, a.clock, secrets=secrets),
-            "forget": Forget(Removing(s.ledger, s.tombstones), a.clock, secrets=secrets),
-            "memory_feedback": Feedback(reading, counts, secrets=secrets),
-            "restore_memory": Restoring(
-                a.state, s.ledger, superseding, s.tombstones, a.clock, window=a.window
-            ),
-            "maintain": Maintain(sleeping, a.clock),
-        }
-    )
-    return Toolbox(tools, read_only=settings.read_only)
-
-
 def _stores(settings: Settings, clock: Clock) -> tuple[ObjectStore, ObjectStore]:
     scheme, _, place = settings.store_url.partition("://")
     if scheme == "file":
@@ -322,6 +313,26 @@ def _stores(settings: Settings, clock: Clock) -> tuple[ObjectStore, ObjectStore]
         return connect(*state, encryption=encryption), connect(*index, encryption=encryption)
     except ValueError as error:
         raise SettingsError(f"STORE names a prefix that can't be used: {error}") from None
+
+
+def _vector_index(settings: Settings, clock: Clock, entropy: Entropy) -> VectorIndex | None:
+    if not settings.vector_bucket:
+        return None
+    # A process without a vector bucket needs no client of S3 Vectors.
+    from lodestore.adapters.s3vectors_index import connect
+
+    return connect(settings.vector_bucket, clock, entropy)
+
+
+def _task_queue(settings: Settings, clock: Clock, entropy: Entropy) -> TaskQueue | None:
+    if not settings.maintenance_queue_url:
+        return None
+    from lodestore.adapters import sqs_queue
+
+    try:
+        return sqs_queue.connect(settings.maintenance_queue_url, clock, entropy)
+    except ValueError as error:
+        raise SettingsError(f"MAINTENANCE_QUEUE_URL can't be used: {error}") from None
 
 
 def _bucket(name: str, place: str) -> tuple[str, str]:

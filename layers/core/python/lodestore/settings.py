@@ -52,10 +52,14 @@ class Settings:
 
     embed_*      what an embedder is told; None: its own default (docs/embedders.md)
     forget_window  seconds for which a forgotten memory can be restored; then the purge removes its old versions
+    prune, sleep_off, tenant_upkeep   what maintenance may do, as `domain/upkeep_rules` reads it
     pinned_instructions   the trusted sources of each tenant whose pinned memories go into its instructions
     index_store  s3://bucket of the index where it has one of its own (a deployment), and `store` names the state's
+    maintenance_queue_url  the SQS queue of maintenance's tasks (a deployment); "": one process does them in turn
     iam_principals  JSON: an IAM principal's ARN to {"tenants": [...], "role": ...}
     requests_per_second, burst  what one tenant may ask of one process; None: no limit
+    vector_bucket  the S3 Vectors bucket of tenants with more than `vector_index_threshold` memories; None: of none
+    vector_text  full texts go there too, and are searched there
     encryption   None, "AES256", or "aws:kms" with `kms_key` (S3 server-side encryption of every object written)
     """
 
@@ -64,6 +68,7 @@ class Settings:
     data: str = ".lodestore"
     store: str = ""
     index_store: str = ""
+    maintenance_queue_url: str = ""
     tenant: str = DEFAULT_TENANT
     auth: Auth = Auth.OPEN
     embeddings: Embeddings = Embeddings.LOCAL
@@ -71,6 +76,8 @@ class Settings:
     index_every: float = 1.0
     forget_window: float = 86_400.0
     prune: str = ""
+    sleep_off: str = ""
+    tenant_upkeep: str = ""
     read_only: bool = False
     secrets: SecretPolicy = SecretPolicy.REDACT
     encryption: str | None = None
@@ -87,6 +94,9 @@ class Settings:
     oauth_tenant_claim: str = "tenant"
     oauth_client_ids: tuple[str, ...] = ()
     iam_principals: str = ""
+    vector_bucket: str = ""
+    vector_index_threshold: int | None = None
+    vector_text: bool = False
     requests_per_second: float | None = None
     burst: int = 60
     openai_base_url: str | None = None
@@ -107,14 +117,19 @@ def is_tenant(text: str) -> bool:
     return re.fullmatch(TENANT_PATTERN, text, re.ASCII) is not None
 
 
+VECTOR_BUCKET_PATTERN = r"[a-z0-9][a-z0-9-.]{1,61}[a-z0-9]"
+# What one index of S3 Vectors takes.
+VECTORS_MOST = 2_000_000_000
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 # Set by the Lambda runtime and by nothing else.
 ON_LAMBDA = "AWS_LAMBDA_FUNCTION_NAME"
 _KNOWN = (
     "HOST PORT DATA STORE TENANT AUTH EMBEDDINGS SLEEP_EVERY INDEX_EVERY READ_ONLY SECRETS"
-    " ENCRYPTION KMS_KEY FORGET_WINDOW PRUNE PINNED_INSTRUCTIONS"
+    " ENCRYPTION KMS_KEY FORGET_WINDOW PRUNE SLEEP_OFF TENANT_UPKEEP PINNED_INSTRUCTIONS"
     " INDEX_STORE OAUTH_ISSUER OAUTH_AUDIENCE OAUTH_TENANT_CLAIM OAUTH_CLIENT_IDS IAM_PRINCIPALS"
+    " VECTOR_BUCKET VECTOR_INDEX_THRESHOLD VECTOR_TEXT"
     " REQUESTS_PER_SECOND BURST EMBED_MODEL EMBED_DIM EMBED_SPAN_BYTES EMBED_ASK_DIM OPENAI_BASE_URL OPENAI_API_KEY"
+    " MAINTENANCE_QUEUE_URL"
 ).split()
 
 
@@ -130,6 +145,7 @@ def parse_settings(variables: Mapping[str, str]) -> Settings:
         data=given.get("DATA", ".lodestore"),
         store=given.get("STORE", ""),
         index_store=given.get("INDEX_STORE", ""),
+        maintenance_queue_url=given.get("MAINTENANCE_QUEUE_URL", ""),
         # An empty TENANT is a choice (no default tenant), unlike an empty value elsewhere.
         tenant=variables.get("TENANT", DEFAULT_TENANT).strip(),
         auth=_choice("AUTH", given.get("AUTH", "open"), Auth),
@@ -138,6 +154,8 @@ def parse_settings(variables: Mapping[str, str]) -> Settings:
         index_every=_number("INDEX_EVERY", given.get("INDEX_EVERY", "1"), 0, 86_400),
         forget_window=_number("FORGET_WINDOW", given.get("FORGET_WINDOW", "86400"), 0, 31_536_000),
         prune=given.get("PRUNE", ""),
+        sleep_off=given.get("SLEEP_OFF", ""),
+        tenant_upkeep=given.get("TENANT_UPKEEP", ""),
         read_only=_choice("READ_ONLY", given.get("READ_ONLY", "0"), _Switch) is _Switch.ON,
         secrets=_choice("SECRETS", given.get("SECRETS", "redact"), SecretPolicy),
         encryption=given.get("ENCRYPTION"),
@@ -155,12 +173,16 @@ def parse_settings(variables: Mapping[str, str]) -> Settings:
         oauth_tenant_claim=given.get("OAUTH_TENANT_CLAIM", "tenant"),
         oauth_client_ids=tuple(given.get("OAUTH_CLIENT_IDS", "").replace(",", " ").split()),
         iam_principals=given.get("IAM_PRINCIPALS", ""),
+        vector_bucket=given.get("VECTOR_BUCKET", ""),
+        vector_index_threshold=_whole_or_none("VECTOR_INDEX_THRESHOLD", given, 0, VECTORS_MOST),
+        vector_text=_choice("VECTOR_TEXT", given.get("VECTOR_TEXT", "0"), _Switch) is _Switch.ON,
         requests_per_second=_rate(given),
         burst=int(_number("BURST", given.get("BURST", "60"), 1, 100_000, whole=True)),
         openai_base_url=given.get("OPENAI_BASE_URL"),
         openai_api_key=given.get("OPENAI_API_KEY"),
     )
     _check_together(settings)
+    _check_vectors(settings)
     _check_access(settings)
     if ON_LAMBDA in variables:
         _check_deployed(settings)
@@ -231,12 +253,32 @@ def _check_together(settings: Settings) -> None:
         raise SettingsError(
             f"INDEX_STORE must be s3://BUCKET, beside STORE=s3://BUCKET, not {settings.index_store!r}"
         )
+    if settings.maintenance_queue_url and not re.fullmatch(
+        r"https?://[^\s?#]+", settings.maintenance_queue_url
+    ):
+        raise SettingsError(
+            "MAINTENANCE_QUEUE_URL must be the https:// address of an SQS queue, not"
+            f" {settings.maintenance_queue_url!r}"
+        )
     if settings.encryption not in (None, "AES256", "aws:kms"):
         raise SettingsError(f"ENCRYPTION must be AES256 or aws:kms, not {settings.encryption!r}")
     if (settings.kms_key is not None) is not (settings.encryption == "aws:kms"):
         raise SettingsError("ENCRYPTION=aws:kms and KMS_KEY (the key's id) go together")
     if settings.tenant and not is_tenant(settings.tenant):
         raise SettingsError(f"TENANT must match {TENANT_PATTERN}, not {settings.tenant!r}")
+
+
+def _check_vectors(settings: Settings) -> None:
+    if settings.vector_bucket and not re.fullmatch(VECTOR_BUCKET_PATTERN, settings.vector_bucket):
+        raise SettingsError(
+            f"VECTOR_BUCKET must match {VECTOR_BUCKET_PATTERN}, not {settings.vector_bucket!r}"
+        )
+    for name, given in (
+        ("VECTOR_INDEX_THRESHOLD", settings.vector_index_threshold is not None),
+        ("VECTOR_TEXT=1", settings.vector_text),
+    ):
+        if given and not settings.vector_bucket:
+            raise SettingsError(f"{name} needs VECTOR_BUCKET: the S3 Vectors bucket that vectors go to")
 
 
 def _check_access(settings: Settings) -> None:

@@ -24,7 +24,8 @@ MOST_DIM = 4_096
 class EmbedderOptions:
     """The variables of the environment that shape an embedder, as given; None where not.
 
-    model           EMBED_MODEL: a Bedrock model id or inference profile, or the name that an OpenAI service knows
+    model           EMBED_MODEL: a local model's name, a Bedrock model id or inference profile, or the name that an
+                    OpenAI service knows
     dim             EMBED_DIM: numbers in a vector
     ask_dim         EMBED_ASK_DIM: send `dimensions` to an OpenAI service; None: only where a known model needs it
     span_bytes      EMBED_SPAN_BYTES: UTF-8 bytes of a text that get a vector of their own
@@ -53,8 +54,9 @@ def _refuse_ignored(choice: Embeddings, options: EmbedderOptions) -> None:
         ignored["EMBED_ASK_DIM"] = options.ask_dim
         ignored["EMBED_QUERY_PREFIX"] = options.query_prefix
         ignored["EMBED_PASSAGE_PREFIX"] = options.passage_prefix
-    if choice in (Embeddings.LOCAL, Embeddings.NONE):
+    if choice is Embeddings.NONE:
         ignored["EMBED_MODEL"] = options.model
+    if choice in (Embeddings.LOCAL, Embeddings.NONE):
         ignored["EMBED_DIM"] = options.dim
         ignored["EMBED_SPAN_BYTES"] = options.span_bytes
     for name, value in ignored.items():

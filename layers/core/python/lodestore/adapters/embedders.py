@@ -23,6 +23,9 @@ DEFAULT_MODELS = {
     Embeddings.BEDROCK: "amazon.titan-embed-text-v2:0",
     Embeddings.OPENAI: "text-embedding-3-small",
 }
+MULTILINGUAL = "multilingual-e5-small"
+# The first is the default.
+LOCAL_MODELS = ("all-MiniLM-L6-v2", MULTILINGUAL)
 # About 500 tokens of English: the window of most models that OpenAI's format serves, and sharper than a whole page.
 SPAN_BYTES = 2_000
 
@@ -42,16 +45,25 @@ def connect_embedder(
     if choice is Embeddings.NONE:
         return Unavailable("EMBEDDINGS=none")
     if choice is Embeddings.LOCAL:
-        return _local()
+        return _local(options)
     if choice is Embeddings.BEDROCK:
         return _bedrock(options)
     return _openai(options, clock, entropy)
 
 
-def _local() -> Embedder | Unavailable:
-    from lodestore.adapters.onnx_embedder import connect_local
-
+def _local(options: EmbedderOptions) -> Embedder | Unavailable:
+    name = options.model or LOCAL_MODELS[0]
+    if name not in LOCAL_MODELS:
+        raise SettingsError(
+            f"EMBED_MODEL must be one of {', '.join(LOCAL_MODELS)} with EMBEDDINGS=local, not {name!r}"
+        )
     try:
+        if name == MULTILINGUAL:
+            from lodestore.adapters.e5_embedder import connect_multilingual
+
+            return connect_multilingual()
+        from lodestore.adapters.onnx_embedder import connect_local
+
         return connect_local()
     except EmbeddingFailed as failure:
         return Unavailable(f"the local model is not installed: {failure}")

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lodestore.adapters.embedding_checks import mean_row, unit_rows
-from lodestore.adapters.onnx_files import MODEL, TOKENIZER, check_runtimes, locate, verify
+from lodestore.adapters.length_batches import batches
+from lodestore.adapters.model_files import MODEL, ONNX_RUNTIMES, TOKENIZER, check_runtimes, locate, verify
 from lodestore.adapters.onnx_runtime import Session, open_session, open_tokenizer
 from lodestore.ports.embedder import EmbeddingFailed, Vectors
 from lodestore.retrieval.spans import Span, Unit, split
@@ -74,7 +75,7 @@ class OnnxEmbedder:
         session, tokenizer = self._load()
         pieces = [_pieces(text, tokenizer) for text in texts]
         rows = np.empty((len(texts), DIM), dtype=np.float32)
-        for batch in _batches(pieces):
+        for batch in batches([len(row) for row in pieces], _BATCH_ROWS, _BATCH_PIECES):
             rows[batch] = self._mean_vectors(session, [pieces[row] for row in batch])
         return unit_rows(rows, len(texts), DIM)
 
@@ -111,7 +112,7 @@ class OnnxEmbedder:
 
 def connect_local() -> OnnxEmbedder:
     """The installed model, not loaded yet. Raises EmbeddingFailed where a part of it is not installed."""
-    check_runtimes()
+    check_runtimes(ONNX_RUNTIMES)
     return OnnxEmbedder(locate(MODEL), locate(TOKENIZER))
 
 
@@ -125,15 +126,3 @@ def _words(text: str, tokenizer: Tokenizer) -> Iterator[Unit]:
 def _pieces(text: str, tokenizer: Tokenizer) -> list[int]:
     found: list[int] = tokenizer.encode(text, add_special_tokens=False).ids[:_TEXT_PIECES]
     return [tokenizer.token_to_id("[CLS]"), *found, tokenizer.token_to_id("[SEP]")]
-
-
-def _batches(pieces: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Row numbers, longest first, so that the rows of a batch are padded little."""
-    batch: list[int] = []
-    for row in sorted(range(len(pieces)), key=lambda row: -len(pieces[row])):
-        longest = len(pieces[batch[0]]) if batch else 0
-        if batch and (len(batch) == _BATCH_ROWS or longest * (len(batch) + 1) > _BATCH_PIECES):
-            yield batch
-            batch = []
-        batch.append(row)
-    yield batch

@@ -48,6 +48,14 @@ TAIL_LIMIT = 2_000
 PARALLEL_READS = 32
 # A chain of corrections longer than this is refused where a cycle would have to be looked for.
 SUPERSEDE_WALK = 256
+# What a record that comes from outside may bring along; our own stays below each.
+LINKS = 4_096
+VERSION_MOST = 1_000_000_000
+IMPORT_LINE_BYTES = 8_388_608
+IMPORT_FILE_BYTES = 67_108_864
+IMPORT_MARKDOWN_BYTES = 1_048_576
+IMPORT_FILES = 10_000
+FRONTMATTER_BYTES = 65_536
 
 LIMITS = (
     Limit("content", CONTENT_BYTES, "bytes", 1),
@@ -66,6 +74,7 @@ LIMITS = (
     Limit("min_score", 1, "", 0),
     Limit("limit (recall)", RECALL_LIMIT, "hits", 1),
     Limit("limit (list_memories)", LIST_LIMIT, "memories", 1),
+    Limit("limit (list_proposals)", LIST_LIMIT, "proposals", 1),
     Limit("max_bytes", ANSWER_BYTES_MOST, "bytes", ANSWER_BYTES_LEAST),
     Limit("max_tokens", CONTEXT_TOKENS_MOST, "tokens", CONTEXT_TOKENS_LEAST),
     Limit("ttl_days", TTL_DAYS, "days", note="more than 0; fractions allowed"),
@@ -73,6 +82,14 @@ LIMITS = (
         "X-Conversation-Id", CONVERSATION_CHARACTERS, "characters", note="printable ASCII, no space, no comma"
     ),
     Limit("request body", BODY_BYTES, "bytes"),
+)
+MOVING_LIMITS = (
+    Limit("import: one line of JSON Lines", IMPORT_LINE_BYTES, "bytes"),
+    Limit("import: one JSON file", IMPORT_FILE_BYTES, "bytes"),
+    Limit("import: one Markdown file", IMPORT_MARKDOWN_BYTES, "bytes"),
+    Limit("import: files of a folder", IMPORT_FILES, "files"),
+    Limit("import: frontmatter of a file", FRONTMATTER_BYTES, "bytes"),
+    Limit("import: supersedes, superseded_by, consolidated_from", LINKS, "ids"),
 )
 
 
@@ -91,7 +108,7 @@ def limits_table() -> str:
         "| field | from | to | unit |",
         "| --- | --- | --- | --- |",
     ]
-    for limit in LIMITS:
+    for limit in (*LIMITS, *MOVING_LIMITS):
         least = "" if limit.least is None else f"{limit.least:,g}"
         unit = ", ".join(filter(None, [limit.unit, limit.note]))
         rows.append(f"| {limit.field} | {least} | {limit.most:,.10g} | {unit} |")

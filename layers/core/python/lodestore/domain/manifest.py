@@ -30,6 +30,7 @@ class SegmentEntry:
     size        bytes of the object
     listed_at   since when, by the store's clock, every stored manifest shows what is in it; None: since the one that
                 lists it now, whose time the next swap fills in
+    in_engine   the vectors of its live rows are in the vector index that the manifest names
     """
 
     name: str
@@ -40,6 +41,7 @@ class SegmentEntry:
     vectors: int
     dead: tuple[int, ...] = ()
     listed_at: datetime | None = None
+    in_engine: bool = False
 
     @property
     def live(self) -> int:
@@ -55,14 +57,26 @@ class Retired:
     at: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class EngineUse:
+    """A use of the vector engine: its index, and the name of this beginning, a ULID drawn anew whenever the index may
+    be empty again, so that whoever filled it before can mark nothing as filled. `text`: full texts are in it too.
+    """
+
+    index: str
+    begun: str
+    text: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """The index of one tenant at one generation.
 
     tokenizer        version of the tokenizer of all segments
     model            whose vectors the segments hold; None: none
-    vectors_through  the last segment whose vectors are in the vector engine; None: none are
     rebuilt          name of the rebuild that it goes back to; None: none was ever made
+    engine           the use of the vector engine that `in_engine` of the segments is about; None: it is not used
+    engine_left      vector indexes that were used before and are to be dropped
     """
 
     tenant: str
@@ -72,8 +86,9 @@ class Manifest:
     model: str | None = None
     segments: tuple[SegmentEntry, ...] = ()
     retired: tuple[Retired, ...] = ()
-    vectors_through: str | None = None
     rebuilt: str | None = None
+    engine: EngineUse | None = None
+    engine_left: tuple[str, ...] = ()
 
     @property
     def documents(self) -> int:

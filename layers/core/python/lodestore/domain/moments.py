@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, time
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?([Zz]|[+-]\d{2}:?\d{2})?")
 
@@ -36,6 +37,12 @@ def to_utc(moment: datetime) -> datetime:
 def format_moment(moment: datetime) -> str:
     """`2026-03-09T01:30:00.000Z`. `moment` must be in UTC."""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.").rjust(20, "0") + f"{moment.microsecond // 1000:03d}Z"
+
+
+def milliseconds(moment: datetime) -> int:
+    """Milliseconds since 1970."""
+    since = moment - _EPOCH
+    return since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000
 
 
 def describe_age(moment: datetime, now: datetime) -> str:

@@ -6,14 +6,20 @@ of a memory, so a report needs no purge. Gives up: more than the first 1,000 act
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Final
 
 ACTIONS_SHOWN = 1_000
+MICRO_USD: Final = 1_000_000
+# A schedule comes hourly: what begins this long after it was due is a second one late.
+MISSED_AFTER: Final = timedelta(hours=2)
 
-# US dollars per request: S3 Standard, us-east-1 (AWS price list, 2026). Deletes are free.
+# US dollars per request: S3 Standard, us-east-1. Deletes are free. benchmarks/cost/prices.toml has the source; a test
+# holds both to the same prices and the same day.
+PRICES_OF: Final = date(2026, 11, 29)
 _DEAR: Final = 0.005 / 1_000
 _CHEAP: Final = 0.0004 / 1_000
 PRICES: Final[Mapping[str, float]] = {
@@ -54,6 +60,16 @@ class Traffic:
             self.bytes_written - before.bytes_written,
         )
 
+    def plus(self, more: Traffic) -> Traffic:
+        """Both together."""
+        requests = Counter(self.requests)
+        requests.update(more.requests)
+        return Traffic(
+            dict(sorted(requests.items())),
+            self.bytes_read + more.bytes_read,
+            self.bytes_written + more.bytes_written,
+        )
+
     @property
     def cost_usd(self) -> float:
         """What the requests cost in US dollars, by PRICES."""
@@ -80,9 +96,19 @@ class StepReport:
     traffic: Traffic = field(default_factory=Traffic)
 
 
+def is_complete(steps: Iterable[StepReport]) -> bool:
+    """Whether none of the steps failed or was cut."""
+    return all(step.status in ("done", "skipped") for step in steps)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SleepReport:
-    """One sleep of one tenant. `next_due`: when the clock alone next gives it something to do."""
+    """One sleep of one tenant.
+
+    next_due             when the clock alone next gives it something to do
+    late_seconds         how long after the last report's `next_due` this one began; 0: in time, or nothing was due
+    incomplete_in_a_row  this and so many before it were not complete; 0: this one was
+    """
 
     id: str
     tenant: str
@@ -93,11 +119,23 @@ class SleepReport:
     steps: tuple[StepReport, ...]
     traffic: Traffic
     next_due: datetime | None
+    late_seconds: float = 0.0
+    incomplete_in_a_row: int = 0
+
+    @property
+    def missed(self) -> bool:
+        """Whether the sleep that was due before this one was not made."""
+        return self.late_seconds > MISSED_AFTER.total_seconds()
+
+    @property
+    def cut_short_twice(self) -> bool:
+        """Whether this sleep and the one before were not complete."""
+        return self.incomplete_in_a_row > 1
 
     @property
     def complete(self) -> bool:
         """Whether no step failed or was cut."""
-        return all(step.status in ("done", "skipped") for step in self.steps)
+        return is_complete(self.steps)
 
     @property
     def failure(self) -> str | None:

@@ -11,8 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from lodestore.domain.counters import Delta, Note, Snapshot, Tallies, Tally
+from lodestore.domain.use_levels import Levels, UseLevels
 
 SCHEMA = 1
+# The last millisecond of the year 9999.
+_LAST_MOMENT = 253_402_300_799_999
 # More than any memory is ever recalled; sums of them stay whole in a float.
 COUNT_MOST = 2**40
 
@@ -53,6 +56,8 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
     }
     if snapshot.notes:
         fields["notes"] = _note_fields(snapshot.notes)
+    if snapshot.levels:
+        fields["levels"] = {m: _level_fields(levels) for m, levels in sorted(snapshot.levels.items())}
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -61,7 +66,7 @@ def decode_snapshot(body: bytes) -> Snapshot:
     try:
         fields = _object(body)
         folded = {_text(instance): _whole(last) for instance, last in fields["folded"].items()}
-        return Snapshot(_tallies(fields["counts"]), folded, _notes(fields))
+        return Snapshot(_tallies(fields["counts"]), folded, _notes(fields), _levels(fields.get("levels", {})))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InvalidCounts("snapshot") from error
 
@@ -92,6 +97,28 @@ def _tallies(fields: Mapping[str, object]) -> dict[str, Tally]:
             raise ValueError("counts")
         tallies[_text(memory_id)] = Tally(*(_whole(count) for count in counts))
     return tallies
+
+
+def _level_fields(levels: UseLevels) -> list[int]:
+    return [levels.recalls, levels.useful, levels.not_useful, levels.last_used]
+
+
+def _levels(fields: Mapping[str, object]) -> Levels:
+    found: dict[str, UseLevels] = {}
+    for memory_id, moments in fields.items():
+        if not isinstance(moments, list) or len(moments) != len(UseLevels.__slots__):
+            raise ValueError("levels")
+        recalls, useful, not_useful, last_used = (_moment(moment) for moment in moments)
+        found[memory_id] = UseLevels(
+            recalls=recalls, useful=useful, not_useful=not_useful, last_used=last_used
+        )
+    return found
+
+
+def _moment(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LAST_MOMENT:
+        raise ValueError("moment")
+    return value
 
 
 def _whole(value: object) -> int:

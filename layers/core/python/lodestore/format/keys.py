@@ -8,6 +8,8 @@ Gives up: a place for any other name. An object under a key that no memory can h
 
 from __future__ import annotations
 
+import hashlib
+from base64 import b32encode
 from dataclasses import dataclass
 
 from lodestore.domain.identity import is_memory_id
@@ -31,6 +33,8 @@ INDEX_PREFIX = "index/"
 _SUFFIX = ".json"
 _SEGMENT_SUFFIX = ".safetensors"
 _REVISION_LENGTH = 26
+# Of S3 Vectors' 63 characters for an index's name.
+_VECTOR_INDEX_LENGTH = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,15 @@ class MemoryName:
 
     tenant: str
     id: str
+
+
+@dataclass(frozen=True, slots=True)
+class VectorName:
+    """What the key of a vector names: the `number`th vector of this revision of this memory."""
+
+    id: str
+    revision: str
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +153,21 @@ def undo_of(tenant: str) -> str:
     return f"{UNDO}{tenant}/"
 
 
+def proposal(tenant: str, proposal_id: str) -> str:
+    """The key of a proposal; its id has the form of a memory's."""
+    return f"{proposals_of(tenant)}{proposal_id}{_SUFFIX}"
+
+
+def undo(tenant: str, undo_id: str) -> str:
+    """The key of an undo record; its id is the merged memory's or the proposal's."""
+    return f"{undo_of(tenant)}{undo_id}{_SUFFIX}"
+
+
+def parse_proposal(key: str) -> MemoryName | None:
+    """Whose proposal a key names, and its id; None where it names none."""
+    return _parse_record(PROPOSALS, key)
+
+
 def parse_report(key: str) -> str | None:
     """The name of the report that a key names; None where it names none."""
     name = key.rpartition("/")[2].removesuffix(_SUFFIX)
@@ -233,3 +261,28 @@ def parse_delta(key: str) -> tuple[str, int] | None:
     if not dash or not instance or not sequence.isdigit() or not name.endswith(_SUFFIX):
         return None
     return instance, int(sequence)
+
+
+def vector_index(tenant: str, model: str) -> str:
+    """The name of the vector engine's index of a tenant's vectors of one model."""
+    digest = hashlib.sha256(f"{tenant}\n{model}".encode()).digest()
+    return f"m{b32encode(digest).decode().lower()}"[:_VECTOR_INDEX_LENGTH]
+
+
+def vector(memory_id: str, revision: str, number: int) -> str:
+    """The key of a vector in its tenant's index."""
+    return f"{memory_id}~{revision}#{number}"
+
+
+def parse_vector(key: str) -> VectorName | None:
+    """What the key of a vector names; None where it names none."""
+    memory_id, _, rest = key.partition("~")
+    revision, _, number = rest.partition("#")
+    if (
+        not is_memory_id(memory_id)
+        or not is_revision(revision)
+        or not (number.isascii() and number.isdigit())
+    ):
+        return None
+    named = VectorName(memory_id, revision, int(number))
+    return named if key == vector(memory_id, revision, named.number) else None

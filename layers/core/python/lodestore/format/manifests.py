@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
-from lodestore.domain.manifest import Manifest, Retired, SegmentEntry
+from lodestore.domain.manifest import EngineUse, Manifest, Retired, SegmentEntry
 from lodestore.domain.moments import format_moment, parse_moment
 from lodestore.format.dead_rows import decode_dead, encode_dead
 
@@ -44,13 +44,15 @@ def encode_manifest(manifest: Manifest) -> bytes:
             **{column: [getattr(entry, column) for entry in entries] for column in _WHOLE},
             "dead": [encode_dead(entry.dead) for entry in entries],
             "listed_at": [_milliseconds(entry.listed_at) for entry in entries],
+            "in_engine": [int(entry.in_engine) for entry in entries],
         },
         "retired": {
             "name": [item.name for item in manifest.retired],
             "at": [_milliseconds(item.at) for item in manifest.retired],
         },
-        "vectors_through": manifest.vectors_through,
         "rebuilt": manifest.rebuilt,
+        "engine": None if manifest.engine is None else _engine_fields(manifest.engine),
+        "engine_left": list(manifest.engine_left),
     }
     return json.dumps(fields, separators=(",", ":")).encode()
 
@@ -76,8 +78,9 @@ def decode_manifest(body: bytes, tenant: str) -> Manifest:
                     strict=True,
                 )
             ),
-            vectors_through=_text_or_none(fields["vectors_through"]),
             rebuilt=_text_or_none(fields["rebuilt"]),
+            engine=_engine(fields.get("engine")),
+            engine_left=tuple(_column(fields, "engine_left", _text)) if "engine_left" in fields else (),
         )
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InvalidManifest("not a manifest") from error
@@ -93,18 +96,31 @@ def _entries(fields: Mapping[str, Any]) -> tuple[SegmentEntry, ...]:
     if len(set(names)) != len(names) or sum(columns[_WHOLE.index("rows")]) > ROWS_MOST:
         raise ValueError("names or rows")
     dead, listed = fields["dead"], _column(fields, "listed_at", _moment_or_none)
+    # A manifest from before the engine has no such column.
+    marks = _column(fields, "in_engine", _whole) if "in_engine" in fields else [0] * len(names)
     return tuple(
-        _entry(name, dict(zip(_WHOLE, numbers, strict=True)), encoded, listed_at)
-        for name, numbers, encoded, listed_at in zip(
-            names, zip(*columns, strict=True), dead, listed, strict=True
+        _entry(name, dict(zip(_WHOLE, numbers, strict=True)), encoded, listed_at, in_engine=bool(mark))
+        for name, numbers, encoded, listed_at, mark in zip(
+            names, zip(*columns, strict=True), dead, listed, marks, strict=True
         )
     )
 
 
 def _entry(
-    name: str, numbers: Mapping[str, int], encoded: object, listed_at: datetime | None
+    name: str, numbers: Mapping[str, int], encoded: object, listed_at: datetime | None, *, in_engine: bool
 ) -> SegmentEntry:
-    return SegmentEntry(name=name, **numbers, dead=decode_dead(encoded, numbers["rows"]), listed_at=listed_at)
+    dead = decode_dead(encoded, numbers["rows"])
+    return SegmentEntry(name=name, **numbers, dead=dead, listed_at=listed_at, in_engine=in_engine)
+
+
+def _engine_fields(use: EngineUse) -> dict[str, object]:
+    return {"index": use.index, "begun": use.begun, "text": int(use.text)}
+
+
+def _engine(fields: Any) -> EngineUse | None:
+    if fields is None:
+        return None
+    return EngineUse(_text(fields["index"]), _text(fields["begun"]), bool(_whole(fields["text"])))
 
 
 def _column(fields: Mapping[str, Any], name: str, read: Callable[[object], _Value]) -> Sequence[_Value]:

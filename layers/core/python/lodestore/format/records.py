@@ -12,12 +12,15 @@ import base64
 import binascii
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import fields as dataclass_fields
 from datetime import datetime
-from typing import cast
+from enum import StrEnum
+from typing import TypeVar, cast
 
 from lodestore.domain.memory import SCHEMA, Embedding, Memory, MemoryType, Record, Scope, Stub
 from lodestore.domain.moments import format_moment, parse_moment
 from lodestore.domain.revision import is_revision
+from lodestore.format.members import member_fields, members
 
 # What a segment's column holds.
 VERSION_MOST = 2**31
@@ -28,6 +31,8 @@ _ENDLESS = bytes(byte for byte in range(256) if byte & 0x7C == 0x7C)
 FORGOTTEN = "forgotten"
 ACTIVE = "active"
 SUPERSEDED = "superseded"
+_NAMES = frozenset(item.name for item in (*dataclass_fields(Memory), *dataclass_fields(Stub)))
+Kind = TypeVar("Kind", bound=StrEnum)
 
 
 class InvalidRecord(Exception):
@@ -36,8 +41,12 @@ class InvalidRecord(Exception):
 
 def encode_record(record: Record) -> bytes:
     """The record as UTF-8 JSON, two spaces deep, vectors last."""
-    fields = _stub_fields(record) if isinstance(record, Stub) else _memory_fields(record)
-    return (json.dumps(fields, ensure_ascii=False, indent=2) + "\n").encode()
+    return (json.dumps(record_fields(record), ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def record_fields(record: Record) -> dict[str, object]:
+    """The record as the fields of its JSON object, in their order."""
+    return _stub_fields(record) if isinstance(record, Stub) else _memory_fields(record)
 
 
 def decode_record(body: bytes, tenant: str, memory_id: str) -> Record:
@@ -52,10 +61,17 @@ def decode_record(body: bytes, tenant: str, memory_id: str) -> Record:
         raise InvalidRecord("unknown schema")
     if fields.get("tenant") != tenant or fields.get("id") != memory_id:
         raise InvalidRecord("disagrees with its key")
+    return record_of(fields)
+
+
+def record_of(fields: Mapping[str, object]) -> Record:
+    """The record that these fields are, whatever its schema says. Raises InvalidRecord, which names the field."""
     try:
         return _stub(fields) if fields.get("status") == FORGOTTEN else _memory(fields)
     except (KeyError, ValueError, TypeError, OverflowError, binascii.Error) as error:
-        raise InvalidRecord("a field is missing or malformed") from error
+        # Only a name of ours is said: other errors quote the value.
+        name = error.args[0] if error.args and error.args[0] in _NAMES else "a field"
+        raise InvalidRecord(f"{name} is missing or malformed") from error
 
 
 def _memory_fields(memory: Memory) -> dict[str, object]:
@@ -81,6 +97,7 @@ def _memory_fields(memory: Memory) -> dict[str, object]:
         "supersedes": list(memory.supersedes),
         "superseded_by": list(memory.superseded_by),
         "consolidated_from": list(memory.consolidated_from),
+        **_read_fields(memory),
         "version": memory.version,
         "revision": memory.revision,
         "recent": list(memory.recent),
@@ -104,7 +121,14 @@ def _stub_fields(stub: Stub) -> dict[str, object]:
         "idempotency": stub.idempotency,
         "supersedes": list(stub.supersedes),
         "superseded_by": list(stub.superseded_by),
+        **_read_fields(stub),
     }
+
+
+def _read_fields(record: Record) -> dict[str, object]:
+    """The members of a merged memory; other records have no such field."""
+    reads = [member_fields(member) for member in record.consolidated_reads]
+    return {"consolidated_reads": reads} if reads else {}
 
 
 def _embedding_fields(embedding: Embedding | None) -> dict[str, object] | None:
@@ -126,9 +150,9 @@ def _memory(fields: Mapping[str, object]) -> Memory:
     return Memory(
         id=_text(fields, "id"),
         tenant=_text(fields, "tenant"),
-        scope=Scope(_text(fields, "scope")),
+        scope=_choice(fields, "scope", Scope),
         conversation=_optional_text(fields, "conversation"),
-        type=MemoryType(_text(fields, "type")),
+        type=_choice(fields, "type", MemoryType),
         category=_optional_text(fields, "category"),
         content=_content(fields),
         tags=_texts(fields, "tags"),
@@ -136,16 +160,17 @@ def _memory(fields: Mapping[str, object]) -> Memory:
         pinned=_truth(fields, "pinned"),
         source=_optional_text(fields, "source"),
         metadata=_mapping(fields, "metadata"),
-        created_at=parse_moment(_text(fields, "created_at")),
-        updated_at=parse_moment(_text(fields, "updated_at")),
+        created_at=_moment(fields, "created_at"),
+        updated_at=_moment(fields, "updated_at"),
         valid_from=_optional_moment(fields, "valid_from"),
         expires_at=_optional_moment(fields, "expires_at"),
         supersedes=_texts(fields, "supersedes"),
         superseded_by=_texts(fields, "superseded_by"),
         consolidated_from=_texts(fields, "consolidated_from"),
+        consolidated_reads=members(fields.get("consolidated_reads", [])),
         version=_count(fields, "version"),
-        revision=_revision(_text(fields, "revision")),
-        recent=tuple(_revision(item) for item in _texts(fields, "recent")),
+        revision=_revision(fields["revision"], "revision"),
+        recent=tuple(_revision(item, "recent") for item in _texts(fields, "recent")),
         origin=_optional_text(fields, "origin") or "",
         idempotency=_optional_text(fields, "idempotency"),
         embedding=_embedding(fields.get("embedding")),
@@ -156,14 +181,15 @@ def _stub(fields: Mapping[str, object]) -> Stub:
     return Stub(
         id=_text(fields, "id"),
         tenant=_text(fields, "tenant"),
-        revision=_revision(_text(fields, "revision")),
-        recent=tuple(_revision(item) for item in _texts(fields, "recent")),
+        revision=_revision(fields["revision"], "revision"),
+        recent=tuple(_revision(item, "recent") for item in _texts(fields, "recent")),
         reason=_optional_text(fields, "reason"),
         forgotten_by=_text(fields, "forgotten_by"),
-        forgotten_at=parse_moment(_text(fields, "forgotten_at")),
+        forgotten_at=_moment(fields, "forgotten_at"),
         idempotency=_optional_text(fields, "idempotency"),
         supersedes=_texts(fields, "supersedes"),
         superseded_by=_texts(fields, "superseded_by"),
+        consolidated_reads=members(fields.get("consolidated_reads", [])),
     )
 
 
@@ -172,15 +198,16 @@ def _embedding(value: object) -> Embedding | None:
         return None
     if not isinstance(value, dict):
         raise TypeError("embedding")
-    dim = _count(value, "dim")
-    spans = tuple((int(start), int(end)) for start, end in value["spans"])
-    vectors = base64.b64decode(_text(value, "f16"), validate=True)
-    if len(vectors) != 2 * dim * len(spans):
-        raise ValueError("embedding")
-    halves = vectors[1::2]
-    if len(halves.translate(None, _ENDLESS)) != len(halves):
-        raise ValueError("embedding")
-    return Embedding(_text(value, "model"), dim, spans, vectors)
+    try:
+        dim = _count(value, "dim")
+        spans = tuple((int(start), int(end)) for start, end in value["spans"])
+        vectors = base64.b64decode(_text(value, "f16"), validate=True)
+        halves = vectors[1::2]
+        if len(vectors) != 2 * dim * len(spans) or len(halves.translate(None, _ENDLESS)) != len(halves):
+            raise ValueError("embedding")
+        return Embedding(_text(value, "model"), dim, spans, vectors)
+    except (KeyError, ValueError, TypeError, OverflowError) as error:
+        raise ValueError("embedding") from error
 
 
 def _text(fields: Mapping[str, object], name: str) -> str:
@@ -188,8 +215,31 @@ def _text(fields: Mapping[str, object], name: str) -> str:
     if not isinstance(value, str):
         raise TypeError(name)
     # A lone surrogate can be written in JSON, and would poison every answer that shows it.
-    value.encode()
+    if _is_broken(value):
+        raise ValueError(name)
     return value
+
+
+def _is_broken(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _choice(fields: Mapping[str, object], name: str, kind: type[Kind]) -> Kind:
+    try:
+        return kind(_text(fields, name))
+    except ValueError as error:
+        raise ValueError(name) from error
+
+
+def _moment(fields: Mapping[str, object], name: str) -> datetime:
+    try:
+        return parse_moment(_text(fields, name))
+    except ValueError as error:
+        raise ValueError(name) from error
 
 
 def _content(fields: Mapping[str, object]) -> str:
@@ -211,8 +261,7 @@ def _texts(fields: Mapping[str, object], name: str) -> tuple[str, ...]:
 
 
 def _optional_moment(fields: Mapping[str, object], name: str) -> datetime | None:
-    text = _optional_text(fields, name)
-    return None if text is None else parse_moment(text)
+    return None if fields.get(name) is None else _moment(fields, name)
 
 
 def _fraction(fields: Mapping[str, object], name: str) -> float:
@@ -240,11 +289,18 @@ def _mapping(fields: Mapping[str, object], name: str) -> Mapping[str, object]:
     value = fields.get(name) or {}
     if not isinstance(value, dict):
         raise TypeError(name)
-    if _deeper_than(value, METADATA_LEVELS):
+    if _deeper_than(value, METADATA_LEVELS) or not _can_be_answered(value):
         raise ValueError(name)
-    # Half a character, and a number without end, which no answer could hold.
-    json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     return cast("Mapping[str, object]", value)
+
+
+def _can_be_answered(value: object) -> bool:
+    """Not so with half a character, or a number without end."""
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:
+        return False
+    return True
 
 
 def _deeper_than(value: object, levels: int) -> bool:
@@ -262,7 +318,7 @@ def _parts(value: object) -> Iterable[object]:
     return value if isinstance(value, list) else ()
 
 
-def _revision(text: str) -> str:
-    if not is_revision(text):
-        raise ValueError("revision")
-    return text
+def _revision(value: object, name: str) -> str:
+    if not isinstance(value, str) or not is_revision(value):
+        raise ValueError(name)
+    return value

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lodestore.domain.moments import format_moment
-from lodestore.domain.sleep_report import SleepReport, StepReport, Traffic
+from lodestore.domain.sleep_report import PRICES_OF, SleepReport, StepReport, Traffic
 
 SCHEMA = 1
 
@@ -33,7 +33,12 @@ def report_fields(report: SleepReport) -> dict[str, object]:
         "seconds": round(report.seconds, 3),
         "steps": [_step_fields(step) for step in report.steps],
         **_traffic_fields(report.traffic),
+        "prices_of": PRICES_OF.isoformat(),
         "next_due": None if report.next_due is None else format_moment(report.next_due),
+        "late_seconds": round(report.late_seconds),
+        "incomplete_in_a_row": report.incomplete_in_a_row,
+        "missed": report.missed,
+        "cut_short_twice": report.cut_short_twice,
     }
 
 
@@ -70,20 +75,33 @@ def _lines(fields: Mapping[str, Any]) -> Iterator[str]:
         f"{fields['bytes_read']:,} bytes read, {fields['bytes_written']:,} written, {fields['cost_usd']:.6f} USD. "
         f"Next due: {fields['next_due'] or 'nothing'}."
     )
+    yield from _warnings(fields)
     yield ""
-    yield "| step | status | what moved | requests | seconds |"
-    yield "| --- | --- | --- | --- | --- |"
+    yield "| step | status | what moved | requests | kB read | kB written | seconds |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
     for step in fields["steps"]:
         moved = ", ".join(f"{name} {count:,}" for name, count in step["counts"].items() if count) or "nothing"
         why = f": {step['why']}" if step["why"] else ""
         sent = sum(step["requests"].values())
-        yield f"| {step['step']} | {step['status']}{why} | {moved} | {sent:,} | {step['seconds']} |"
+        read, written = (f"{step[name] / 1000:,.1f}" for name in ("bytes_read", "bytes_written"))
+        yield (
+            f"| {step['step']} | {step['status']}{why} | {moved} | {sent:,} | {read} | {written} |"
+            f" {step['seconds']} |"
+        )
     for step in fields["steps"]:
         if step["actions"]:
             yield from ("", f"## {step['step']}", "")
             yield from (f"- {action['what']} `{action['id']}`: {action['why']}" for action in step["actions"])
             if step["actions_left"]:
                 yield f"- and {step['actions_left']:,} more"
+
+
+def _warnings(fields: Mapping[str, Any]) -> Iterator[str]:
+    # A report of before has none of these.
+    if fields.get("missed"):
+        yield f"A sleep was missed: this one began {fields['late_seconds']:,} s after it was due."
+    if fields.get("cut_short_twice"):
+        yield f"{fields['incomplete_in_a_row']} sleeps in a row were not complete."
 
 
 def _step_fields(step: StepReport) -> dict[str, object]:

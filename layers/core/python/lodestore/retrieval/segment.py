@@ -26,6 +26,8 @@ TYPES: Final = tuple(MemoryType)
 NO_TIME: Final = np.iinfo(np.int64).min
 NO_EXPIRY: Final = np.iinfo(np.int64).max
 
+# Levels of use as last folded, in days since 1970; 0: never. Their names are those of `UseLevels`.
+USE_COLUMNS: Final = ("recalls", "useful", "not_useful", "last_used")
 # Name to type of the columns that have one value a row.
 ROW_COLUMNS: Final[Mapping[str, str]] = {
     "id_hash": "<u8",
@@ -38,6 +40,8 @@ ROW_COLUMNS: Final[Mapping[str, str]] = {
     "category": "<u8",
     "conversation": "<u8",
     "source": "<u8",
+    "stated": "<u8",
+    "form": "<u8",
     "created": "<i8",
     "updated": "<i8",
     "valid_from": "<i8",
@@ -45,8 +49,7 @@ ROW_COLUMNS: Final[Mapping[str, str]] = {
     "importance": "<f4",
     "version": "<u4",
     "length": "<u4",
-    "recalls": "<f4",
-    "useful": "<f4",
+    **dict.fromkeys(USE_COLUMNS, "<f4"),
 }
 # Name to type of the values of the ragged columns; the offsets are `<name>_at`, one more than rows.
 RAGGED_COLUMNS: Final[Mapping[str, str]] = {
@@ -55,6 +58,8 @@ RAGGED_COLUMNS: Final[Mapping[str, str]] = {
     "tags": "<u8",
     "supersedes": "<u8",
     "superseded_by": "<u8",
+    "members": "<u8",
+    "members_stated": "<u8",
 }
 REVISION_LETTERS: Final = 26
 OFFSET_TYPE: Final = "<u4"
@@ -141,7 +146,7 @@ def check_arrays(arrays: Mapping[str, Array]) -> None:
     _check_ids(arrays["id"], arrays["id_at"])
     _expect(bool(np.all(arrays["id_hash"][:-1] <= arrays["id_hash"][1:])), "id_hash")
     _expect(bool(np.all(arrays["type"] < len(TYPES))), "type")
-    for name in ("importance", "recalls", "useful"):
+    for name in ("importance", *USE_COLUMNS):
         _expect(bool(np.all(np.isfinite(arrays[name]))), name)
     _check_postings(arrays, rows)
     _check_vectors(arrays, rows)

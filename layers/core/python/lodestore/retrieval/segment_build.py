@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lodestore.domain.member import digest_of
 from lodestore.domain.memory import Memory, Record, Scope, Stub
+from lodestore.domain.moments import milliseconds
 from lodestore.retrieval.bm25 import TermCounts
 from lodestore.retrieval.hashing import NOTHING, hash64
+from lodestore.retrieval.merge_form import merge_form
 from lodestore.retrieval.segment import (
     NO_EXPIRY,
     NO_TIME,
@@ -32,8 +34,6 @@ from lodestore.retrieval.segment import (
 )
 from lodestore.retrieval.vectors import Quantised, quantise
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = 1000
 _MOST_COUNT = 65_535
 _DATED = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}[./-]\d{1,2}\b|\b\d{1,2}:\d\d\b")
 _QUESTION_ENDS = ("?", "？", "؟", "՞", "\u037e")
@@ -41,12 +41,16 @@ _QUESTION_ENDS = ("?", "？", "؟", "՞", "\u037e")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Row:
-    """One record to be indexed. `vectors` is float32 (spans, dim), or None; a stub has no terms and no vectors."""
+    """One record to be indexed. `vectors` is float32 (spans, dim), or None; a stub has no terms and no vectors.
+
+    use   its levels of use in days since 1970 by the names of USE_COLUMNS; empty: never used
+    """
 
     record: Record
     etag: str
     terms: TermCounts | None
     vectors: NDArray[np.float32] | None
+    use: Mapping[str, float] = field(default_factory=dict)
 
 
 def build_segment(rows: Sequence[Row], *, model: str | None, dim: int, tokenizer: int) -> Segment:
@@ -57,15 +61,6 @@ def build_segment(rows: Sequence[Row], *, model: str | None, dim: int, tokenizer
     arrays |= _postings(ordered)
     arrays |= _vectors(ordered, dim)
     return Segment(arrays, model, tokenizer)
-
-
-def milliseconds(moment: datetime) -> int:
-    """Milliseconds since 1970, as time columns hold them."""
-    return (
-        (moment - _EPOCH).days * 86_400_000
-        + (moment - _EPOCH).seconds * 1000
-        + moment.microsecond // _MILLISECOND
-    )
 
 
 def is_question(text: str) -> bool:
@@ -105,6 +100,8 @@ def _memory_values(memory: Memory, row: Row) -> dict[str, float | int]:
         "category": _hash(memory.category),
         "conversation": _hash(memory.conversation),
         "source": _hash(memory.source),
+        "stated": hash64(digest_of(memory)),
+        "form": merge_form(memory),
         "created": milliseconds(memory.created_at),
         "updated": milliseconds(memory.updated_at),
         "valid_from": NO_TIME if memory.valid_from is None else milliseconds(memory.valid_from),
@@ -112,6 +109,7 @@ def _memory_values(memory: Memory, row: Row) -> dict[str, float | int]:
         "importance": memory.importance,
         "version": memory.version,
         "length": row.terms.length if row.terms is not None else 0,
+        **row.use,
     }
 
 
@@ -129,6 +127,8 @@ def _ragged_columns(rows: Sequence[Row]) -> dict[str, Array]:
         columns["tags"].append([hash64(tag) for tag in memory.tags] if memory else [])
         columns["supersedes"].append([hash64(older) for older in record.supersedes])
         columns["superseded_by"].append([hash64(newer) for newer in memory.superseded_by] if memory else [])
+        columns["members"].append([hash64(member.id) for member in record.consolidated_reads])
+        columns["members_stated"].append([hash64(member.digest) for member in record.consolidated_reads])
     arrays: dict[str, Array] = {}
     for name, kind in RAGGED_COLUMNS.items():
         arrays[name] = np.array([value for values in columns[name] for value in values], kind)

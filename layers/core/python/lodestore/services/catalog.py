@@ -49,14 +49,23 @@ _WORDS: Mapping[str, str] = {
     ),
     "memory_feedback": "Says whether a recalled memory was of use. Call after using one, or when it misled.",
     "restore_memory": "Brings a memory back that was forgotten within FORGET_WINDOW (24 hours unless set).",
+    "list_proposals": (
+        "Lists what maintenance proposes and does not do by itself: to supersede or prune. Call before decide_proposal."
+    ),
+    "decide_proposal": "Accepts a proposal, which is then done, or declines it for good. Call once a person decided.",
+    "undo": (
+        "Takes back what consolidation or an accepted proposal did; the originals show again. id: the merged memory's "
+        "or the proposal's."
+    ),
     "maintain": (
         "Runs maintenance of this tenant now, whole or by step, and gives the report. dry_run lists what would be done."
     ),
 }
 
 _READERS = frozenset({"recall", "memory_context", "get_memory", "list_memories", "memory_stats"})
-_ADMINS = frozenset({"restore_memory", "maintain"})
-_DESTRUCTIVE = frozenset({"update_memory", "forget", "maintain"})
+_ADMINS = frozenset({"restore_memory", "list_proposals", "decide_proposal", "undo", "maintain"})
+_READ_ONLY = _READERS | {"list_proposals"}
+_DESTRUCTIVE = frozenset({"update_memory", "forget", "decide_proposal", "maintain"})
 _REPEATED_COUNTS = frozenset({"memory_feedback"})
 
 
@@ -73,7 +82,7 @@ def _tool(name: str, run: Run) -> Tool:
         description=_WORDS[name],
         input_schema=SCHEMAS[name],
         role=_role(name),
-        read_only=name in _READERS,
+        read_only=name in _READ_ONLY,
         destructive=name in _DESTRUCTIVE,
         idempotent=name not in _REPEATED_COUNTS,
         run=run,

@@ -14,7 +14,20 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
 from lodestore.domain import limits
-from lodestore.domain.counters import Delta, Note, Snapshot, Tallies, Tally, added, totals
+from lodestore.domain.counters import (
+    Delta,
+    KnownUse,
+    Note,
+    Snapshot,
+    TakenDelta,
+    Tallies,
+    Tally,
+    added,
+    lifted_levels,
+    totals,
+    with_all_levels,
+)
+from lodestore.domain.moments import milliseconds
 from lodestore.errors import NotConfirmed, Unavailable
 from lodestore.format import keys
 from lodestore.format.counts import InvalidCounts, decode_delta, decode_snapshot, encode_delta
@@ -39,6 +52,16 @@ class _Unflushed:
     unconfirmed: Delta | None = None
     sequence: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """A delta as listed; `at`: when the store took it, in milliseconds since 1970."""
+
+    key: str
+    instance: str
+    sequence: int
+    at: int
 
 
 class Counts:
@@ -103,20 +126,29 @@ class Counts:
 
     def totals(self, tenant: str) -> Mapping[str, Tally]:
         """Flushed counts of all instances, and this one's own unflushed ones. Raises Unavailable."""
+        return self.known(tenant).tallies
+
+    def known(self, tenant: str) -> KnownUse:
+        """The same with the levels of use that they give. Raises Unavailable."""
         unflushed = self._of(tenant)
         # Held throughout: a flush in between would count twice, or not at all.
         with unflushed.lock:
             try:
-                snapshot, deltas = self._stored(tenant)
+                snapshot, taken = self._stored(tenant)
             except StoreUnavailable:
                 raise Unavailable("The store did not answer a read.") from None
             own: list[Tallies] = [unflushed.tallies]
             late = unflushed.unconfirmed
             if late is not None and late.sequence not in {
-                d.sequence for d in deltas if d.instance == self._instance
+                one.delta.sequence for one in taken if one.delta.instance == self._instance
             }:
                 own.append(late.tallies)
-        return added(totals(snapshot, deltas), *own)
+        now = milliseconds(self._clock.now())
+        mine = [TakenDelta(Delta(self._instance, 0, tallies), now) for tallies in own]
+        return KnownUse(
+            added(totals(snapshot, (one.delta for one in taken)), *own),
+            lifted_levels(snapshot.levels, [*taken, *mine]),
+        )
 
     def flush(self) -> None:
         """Flush everything, as far as the store lets it; for a clean stop."""
@@ -171,13 +203,15 @@ class Counts:
     def _snapshot(self, tenant: str) -> Snapshot:
         try:
             found = self._index.get(keys.counts_snapshot(tenant), max_bytes=_SNAPSHOT_BYTES)
-            return decode_snapshot(found.body) if isinstance(found, Found) else Snapshot()
+            if not isinstance(found, Found):
+                return Snapshot()
+            return with_all_levels(decode_snapshot(found.body), milliseconds(found.last_modified))
         except (InvalidCounts, ObjectTooLarge):
             self._meter.count("counts_quarantined")
             return Snapshot()
 
-    def _stored(self, tenant: str) -> tuple[Snapshot, list[Delta]]:
-        """The snapshot, and the deltas beside it.
+    def _stored(self, tenant: str) -> tuple[Snapshot, list[TakenDelta]]:
+        """The snapshot, and the deltas beside it that it does not hold.
 
         Deltas are listed before the snapshot is read, since folding writes the snapshot before it deletes them. One
         that went in between is in a newer snapshot, so the whole is read again.
@@ -185,31 +219,34 @@ class Counts:
         for _ in range(_TRIES):
             listed = self._listed(tenant)
             snapshot = self._snapshot(tenant)
-            wanted = [item for item in listed if not snapshot.holds(*item[1:])]
-            deltas = list(self._workers.map(lambda item: self._delta(*item), wanted))
+            wanted = [item for item in listed if not snapshot.holds(item.instance, item.sequence)]
+            deltas = list(self._workers.map(self._delta, wanted))
             if None not in deltas:
-                return snapshot, [delta for delta in deltas if delta is not None]
+                found = zip(deltas, wanted, strict=True)
+                return snapshot, [TakenDelta(delta, item.at) for delta, item in found if delta is not None]
         raise StoreUnavailable("counts moved under every reading")
 
-    def _listed(self, tenant: str) -> list[tuple[str, str, int]]:
-        listed: list[tuple[str, str, int]] = []
-        for page in self._index.list(keys.deltas_of(tenant)):
-            named = ((entry.key, keys.parse_delta(entry.key)) for entry in page.entries)
-            listed.extend((key, *name) for key, name in named if name is not None)
-        return listed
+    def _listed(self, tenant: str) -> list[_Listed]:
+        return [
+            _Listed(entry.key, *name, milliseconds(entry.last_modified))
+            for page in self._index.list(keys.deltas_of(tenant))
+            for entry in page.entries
+            if (name := keys.parse_delta(entry.key)) is not None
+        ]
 
-    def _delta(self, key: str, instance: str, sequence: int) -> Delta | None:
+    def _delta(self, item: _Listed) -> Delta | None:
         """The delta, or None where it is gone. One that can't be read counts nothing, and is counted as such."""
+        key = item.key
         if key in self._read:
             return self._read[key]
         try:
             found = self._index.get(key, max_bytes=limits.OBJECT_BYTES)
             if not isinstance(found, Found):
                 return None
-            delta = decode_delta(found.body, instance, sequence)
+            delta = decode_delta(found.body, item.instance, item.sequence)
         except (InvalidCounts, ObjectTooLarge):
             self._meter.count("counts_quarantined")
-            delta = Delta(instance, sequence, {})
+            delta = Delta(item.instance, item.sequence, {})
         if len(self._read) >= _DELTAS_HELD:
             self._read.clear()
         self._read[key] = delta

@@ -29,6 +29,7 @@ from lodestore.ports.object_store import (
     StoreUnavailable,
     Won,
 )
+from lodestore.services.vector_erasing import VectorErasing
 
 _Thing = TypeVar("_Thing")
 _PASSES = 3
@@ -39,7 +40,7 @@ _TRIES = 5
 class Erased:
     """What went. `versions` are of memories and tombstones, the current ones included.
 
-    keys   that no longer name the tenant
+    keys   that no longer name the tenant; `vector_indexes`: of the vector engine
     left   objects that were there after the last pass, of writers that went on
     """
 
@@ -47,6 +48,7 @@ class Erased:
     derived: int
     notes: int
     keys: int
+    vector_indexes: int
     left: int
     at: datetime
 
@@ -66,34 +68,46 @@ class Verified:
 class Erasing:
     """Erasures of whole tenants."""
 
-    def __init__(self, state: ObjectStore, index: ObjectStore, clock: Clock, *, workers: Executor) -> None:
+    def __init__(
+        self,
+        state: ObjectStore,
+        index: ObjectStore,
+        vectors: VectorErasing,
+        clock: Clock,
+        *,
+        workers: Executor,
+    ) -> None:
         self._state = state
         self._index = index
+        self._vectors = vectors
         self._clock = clock
         self._workers = workers
 
     def count(self, tenant: str) -> int:
-        """How many objects, versions, notes and keys there are of the tenant. Raises StoreUnavailable."""
-        found = (self._versions(tenant), self._derived(tenant), self._notes(tenant), self._keys(tenant))
-        return sum(1 for things in found for _ in things)
+        """How many objects, versions, notes, keys and vector indexes there are of it. Raises StoreUnavailable."""
+        return self._count(tenant, self._vectors.names(tenant))
 
     def run(self, tenant: str) -> Erased:
         """Erase the tenant. Raises StoreUnavailable; what went by then is gone, and a repeat takes the rest."""
-        versions = derived = notes = changed = 0
+        versions = derived = notes = changed = dropped = 0
+        # The manifest names them, and goes.
+        indexes = self._vectors.names(tenant)
         for _ in range(_PASSES):
             # Keys first, so that no caller of the tenant's own begins anew; the truth before what is made of it.
             changed += self._each(self._change_key, [(name, tenant) for name in self._keys(tenant)])
             versions += self._each(self._delete_version, list(self._versions(tenant)))
             derived += self._each(self._delete, list(self._derived(tenant)))
             notes += self._each(self._delete, list(self._notes(tenant)))
-            if not self.count(tenant):
+            dropped += self._vectors.drop(indexes)
+            if not self._count(tenant, indexes):
                 break
         erased = Erased(
             versions=versions,
             derived=derived,
             notes=notes,
             keys=changed,
-            left=self.count(tenant),
+            vector_indexes=dropped,
+            left=self._count(tenant, indexes),
             at=self._clock.now(),
         )
         self._store_receipt(tenant, erased)
@@ -104,6 +118,10 @@ class Erasing:
         found = self._index.get(keys.receipt(_digest(tenant)), max_bytes=MOST_BYTES)
         receipt = found.body.decode("utf-8", "replace") if isinstance(found, Found) else None
         return Verified(receipt=receipt, left=self.count(tenant))
+
+    def _count(self, tenant: str, indexes: frozenset[str]) -> int:
+        found = (self._versions(tenant), self._derived(tenant), self._notes(tenant), self._keys(tenant))
+        return sum(1 for things in found for _ in things) + self._vectors.count(indexes)
 
     def _versions(self, tenant: str) -> Iterator[tuple[str, str]]:
         for prefix in (keys.memories_of(tenant), keys.tombstones_of(tenant)):
@@ -195,6 +213,7 @@ def receipt_fields(tenant: str, erased: Erased) -> dict[str, object]:
         "derived": erased.derived,
         "notes": erased.notes,
         "keys": erased.keys,
+        "vector_indexes": erased.vector_indexes,
         "left": erased.left,
     }
 

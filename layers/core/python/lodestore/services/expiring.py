@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from lodestore.domain.memory import Memory
 from lodestore.ports.clock import Clock
 from lodestore.services import columns
 from lodestore.services.ledger import Quarantined
 from lodestore.services.removing import Removal, Removing
 from lodestore.services.tenant_view import TenantViews
+from lodestore.services.truth import Truth
 
 RUN_MEMORIES = 2_000
 REASON = "expired"
@@ -32,19 +34,23 @@ class Expired:
 class Expiring:
     """Expiry of all tenants."""
 
-    def __init__(self, views: TenantViews, removing: Removing, clock: Clock) -> None:
+    def __init__(self, views: TenantViews, truth: Truth, removing: Removing, clock: Clock) -> None:
         self._views = views
+        self._truth = truth
         self._removing = removing
         self._clock = clock
 
     def run(self, tenant: str, *, dry_run: bool = False, going: Callable[[], bool] = lambda: True) -> Expired:
-        """Up to 2,000 memories of a tenant, in order of id. Raises Unavailable."""
+        """Up to 2,000 memories of a tenant, in order of id. Raises StoreUnavailable, Unavailable."""
         now = self._clock.now()
         view = self._views.load(tenant)
         over = columns.both(columns.memories(view), columns.expired(view, now))
         due = sorted(columns.id_of(view, place) for place in columns.places(over))
         if dry_run:
-            return Expired(tuple(due[:RUN_MEMORIES]), max(0, len(due) - RUN_MEMORIES))
+            truth = self._truth.read_many(tenant, due[:RUN_MEMORIES])
+            records = ((m, truth[m].record) for m in due[:RUN_MEMORIES])
+            going_away = tuple(m for m, one in records if isinstance(one, Memory) and one.expired_at(now))
+            return Expired(going_away, max(0, len(due) - RUN_MEMORIES))
         gone: list[str] = []
         seen = 0
         for memory_id in due[:RUN_MEMORIES]:

@@ -2,7 +2,8 @@
 
 Owns: the snapshot of counts, and every delete of a delta. Guarantees: no clock is compared: an instance's deltas are
 folded in their sequence without a gap, the snapshot names the last one, and is swapped before a delta is deleted, so a
-run that dies anywhere and one beside it count nothing twice or never (P-NO-LOST-UPDATE). Counts and notes of a
+run that dies anywhere and one beside it count nothing twice or never (P-NO-LOST-UPDATE). Levels of use are lifted at
+the time at which the store took the delta, so it matters to none when it is folded. Counts, levels and notes of a
 forgotten memory leave the snapshot. What can't be read stays, and stops the folding of its instance there.
 Gives up: the names of instances that ended; each costs the snapshot some 30 bytes. Notes beyond the newest 20 of a
 memory.
@@ -13,11 +14,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from lodestore.domain import limits
-from lodestore.domain.counters import Delta, Note, Snapshot, added
+from lodestore.domain.counters import Delta, Note, Snapshot, TakenDelta, added, lifted_levels, with_all_levels
 from lodestore.domain.memory import Stub
+from lodestore.domain.moments import milliseconds
+from lodestore.domain.use_levels import Levels
 from lodestore.format import keys
 from lodestore.format.counts import InvalidCounts, decode_delta, decode_snapshot, encode_snapshot
 from lodestore.ports.meter import Meter
@@ -37,12 +41,14 @@ class Folded:
     deltas      folded into the snapshot; `deleted` objects went, some of them folded by an earlier run
     dropped     forgotten memories whose counts went
     left        deltas that are not folded: too many for a run, behind a gap, or not readable
+    levels      of use, as they stand in the snapshot then
     """
 
     deltas: int = 0
     deleted: int = 0
     dropped: int = 0
     left: int = 0
+    levels: Levels = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,7 @@ class _Name:
     key: str
     instance: str
     sequence: int
+    at: datetime
 
 
 class Folding:
@@ -79,18 +86,20 @@ class Folding:
                 return Folded(left=len(listed))
             fresh = self._fresh(listed[:RUN_DELTAS], standing.snapshot)
             # Read after the listing: what was counted since an id was said anew is in no delta of it.
-            named = {*standing.snapshot.tallies, *(m for delta in fresh for m in delta.tallies)} & set(stubs)
+            named = {*standing.snapshot.tallies, *(m for one in fresh for m in one.delta.tallies)} & set(
+                stubs
+            )
             read = truth.read_many(tenant, named)
             forgotten = {m for m, one in read.items() if isinstance(one.record, Stub)}
             following = _following(standing.snapshot, fresh, forgotten)
             over = [name for name in listed if following.holds(name.instance, name.sequence)]
             dropped = len(standing.snapshot.tallies.keys() & set(forgotten))
-            done = Folded(len(fresh), len(over), dropped, len(listed) - len(over))
+            done = Folded(len(fresh), len(over), dropped, len(listed) - len(over), following.levels)
             if dry_run:
                 return done
             if following == standing.snapshot or self._swap(tenant, standing, following):
                 gone = sum(self._workers.map(self._delete, over))
-                return Folded(done.deltas, gone, dropped, done.left + len(over) - gone)
+                return replace(done, deleted=gone, left=done.left + len(over) - gone)
         raise StoreUnavailable("the snapshot of counts moved at every try")
 
     def _listed(self, tenant: str) -> list[_Name]:
@@ -101,7 +110,7 @@ class Folding:
                 if parsed is None:
                     self._meter.count("foreign_object_skipped")
                 else:
-                    names.append(_Name(entry.key, *parsed))
+                    names.append(_Name(entry.key, *parsed, entry.last_modified))
         return names
 
     def _snapshot(self, tenant: str) -> _Standing | None:
@@ -109,12 +118,13 @@ class Folding:
             found = self._index.get(keys.counts_snapshot(tenant), max_bytes=SNAPSHOT_BYTES)
             if not isinstance(found, Found):
                 return _Standing(Snapshot(), None)
-            return _Standing(decode_snapshot(found.body), found.etag)
+            stored_at = milliseconds(found.last_modified)
+            return _Standing(with_all_levels(decode_snapshot(found.body), stored_at), found.etag)
         except (InvalidCounts, ObjectTooLarge):
             self._meter.count("counts_quarantined")
             return None
 
-    def _fresh(self, names: Iterable[_Name], snapshot: Snapshot) -> list[Delta]:
+    def _fresh(self, names: Iterable[_Name], snapshot: Snapshot) -> list[TakenDelta]:
         """The deltas that follow the snapshot without a gap, instance by instance."""
         by_instance: defaultdict[str, list[_Name]] = defaultdict(list)
         for name in names:
@@ -126,14 +136,14 @@ class Folding:
             for name in _without_gap(own, snapshot.folded.get(instance, 0))
         ]
         read = dict(zip(wanted, self._workers.map(self._delta, wanted), strict=True))
-        fresh: list[Delta] = []
+        fresh: list[TakenDelta] = []
         stopped: set[str] = set()
         for name in wanted:
             delta = read[name]
             if delta is None or name.instance in stopped:
                 stopped.add(name.instance)
             else:
-                fresh.append(delta)
+                fresh.append(TakenDelta(delta, milliseconds(name.at)))
         return fresh
 
     def _delta(self, name: _Name) -> Delta | None:
@@ -176,9 +186,9 @@ def _without_gap(names: Iterable[_Name], folded: int) -> list[_Name]:
     return following
 
 
-def _following(snapshot: Snapshot, fresh: Iterable[Delta], forgotten: Collection[str]) -> Snapshot:
+def _following(snapshot: Snapshot, fresh: Collection[TakenDelta], forgotten: Collection[str]) -> Snapshot:
     folded = dict(snapshot.folded)
-    deltas = tuple(fresh)
+    deltas = tuple(one.delta for one in fresh)
     for delta in deltas:
         folded[delta.instance] = max(delta.sequence, folded.get(delta.instance, 0))
     tallies = added(snapshot.tallies, *(delta.tallies for delta in deltas))
@@ -187,6 +197,7 @@ def _following(snapshot: Snapshot, fresh: Iterable[Delta], forgotten: Collection
         {memory_id: tally for memory_id, tally in tallies.items() if memory_id not in forgotten},
         folded,
         _newest(notes, forgotten),
+        lifted_levels(snapshot.levels, fresh, forgotten),
     )
 
 

@@ -28,6 +28,7 @@ class ShownRow:
 
     etag: str
     stub: bool
+    revision: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +40,9 @@ class IndexRows:
     def rows(self) -> dict[str, ShownRow]:
         """Every id that is shown."""
         return {
-            segment.text("id", row): ShownRow(segment.text("etag", row), bool(segment["stub"][row]))
+            segment.text("id", row): ShownRow(
+                segment.text("etag", row), bool(segment["stub"][row]), segment.revision(row)
+            )
             for segment, row in self._counted()
         }
 
@@ -61,6 +64,9 @@ class IndexRows:
             for target in segment.values("supersedes", row).tolist():
                 at = place.get(target)
                 if at is None or at[0]["stub"][at[1]]:
+                    continue
+                # A merged memory's members stay as they were read, byte by byte.
+                if target in segment.values("members", row):
                     continue
                 if hash64(successor) not in at[0].values("superseded_by", at[1]).tolist():
                     missing.append((at[0].text("id", at[1]), successor))

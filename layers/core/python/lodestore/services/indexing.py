@@ -23,7 +23,7 @@ from lodestore.services.events import key_digest
 from lodestore.services.index_view import Shown, killed_rows, resolve
 from lodestore.services.manifests import LoadedManifest, Manifests
 from lodestore.services.pending import Pending, PendingList, SeenMarker
-from lodestore.services.rows import row_of, segment_of
+from lodestore.services.rows import UNUSED, row_of, segment_of, use_of
 from lodestore.services.segments import Segments, Written
 from lodestore.services.truth import Read, Truth
 
@@ -165,7 +165,7 @@ class Indexing:
         killed = _killed([change.kill for change in changes.values() if change.kill is not None])
         if not records and not killed:
             return _Swapped(loaded.manifest.generation)
-        added = [self._add(tenant, records).entry] if records else []
+        added = [self._add(tenant, records, changes).entry] if records else []
         manifest = next_manifest(
             loaded.manifest,
             stored_at=loaded.standing.stored_at,
@@ -177,10 +177,10 @@ class Indexing:
             return None
         return _Swapped(manifest.generation, len(records), sum(len(k.rows) for k in killed.values()))
 
-    def _add(self, tenant: str, records: Mapping[str, Read]) -> Written:
+    def _add(self, tenant: str, records: Mapping[str, Read], changes: Mapping[str, _Change]) -> Written:
         rows = [
-            row_of(read.record, read.etag, model=self._model)
-            for read in records.values()
+            row_of(read.record, read.etag, model=self._model, use=_use_before(changes[memory_id].kill))
+            for memory_id, read in records.items()
             if read.record is not None and read.etag is not None
         ]
         return self._segments.write(tenant, segment_of(rows, model=self._model))
@@ -215,6 +215,11 @@ def _change(shown: Shown | None, read: Read) -> _Change:
         # An old object put back by hand; upkeep turns it into the stub again (P-FORGOTTEN).
         return _Change(add=False, kill=None)
     return _Change(add=True, kill=shown)
+
+
+def _use_before(shown: Shown | None) -> Mapping[str, float]:
+    """An update goes on with the levels of the row that it replaces; what was forgotten takes its own with it."""
+    return UNUSED if shown is None or shown.stub else use_of(shown.listed.segment, shown.row)
 
 
 def _killed(shown: Iterable[Shown]) -> dict[str, Killed]:

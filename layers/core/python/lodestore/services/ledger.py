@@ -2,9 +2,10 @@
 
 Owns: design section 3's rules for won, lost, contended, gone and unknown, in one place for every kind of write.
 Guarantees: a write that `Ledger.write` returns is in the state bucket and has a marker (P-DURABLE); an attempt whose
-answer was lost is found by its revision and counts as won; no attempt reuses a revision or a body; a write that may
-have happened is never reported as not stored; what it returns is what its own attempt wrote, also where another write
-was made over it before its lost answer was looked for (P-NO-LOST-UPDATE).
+answer was lost is found by its revision and counts as won; no attempt reuses a revision or a body (but for a record
+that an import brings along); a write that may have happened is never reported as not stored; what it returns is what
+its own attempt wrote, also where another write was made over it before its lost answer was looked for
+(P-NO-LOST-UPDATE).
 Gives up: merging. A displaced write comes back to the caller, who reads the newer record and decides anew.
 """
 
@@ -129,12 +130,28 @@ class Ledger:
         Raises Unavailable with written "unknown" (no answer, and not found after), True (the memory landed, its
         marker did not) or False (the store refused outright).
         """
+        predecessor = over.record.revision if over is not None else None
+        return self._write(tenant, memory_id, over, lambda: draft(self.revision_above(predecessor)))
+
+    def place(
+        self, tenant: str, memory_id: str, over: Standing | None, record: Record
+    ) -> Standing | Overtaken | Displaced:
+        """`write` of a record that has its revision already, above that of `over`: one that comes from another store.
+
+        Its repeats are one and the same body, which is safe where a draft's would not be (decision 0085).
+        """
+        assert over is None or over.record.revision < record.revision, "a revision never goes back"
+        return self._write(tenant, memory_id, over, lambda: record)
+
+    def _write(
+        self, tenant: str, memory_id: str, over: Standing | None, draft: Callable[[], Record]
+    ) -> Standing | Overtaken | Displaced:
         drafted: dict[str, Record] = {}
         unsure = False
         for attempt in range(ATTEMPTS):
-            revision = self._revision(over)
-            drafted[revision] = draft(revision)
-            tried = self._attempt(tenant, memory_id, over, drafted[revision], unsure=unsure)
+            record = draft()
+            drafted[record.revision] = record
+            tried = self._attempt(tenant, memory_id, over, record, unsure=unsure)
             if isinstance(tried.outcome, Won):
                 return self._marked(tenant, memory_id, tried, tried.outcome)
             unsure = unsure or isinstance(tried.outcome, Unknown)
@@ -163,8 +180,7 @@ class Ledger:
         Raises Unavailable with written True: the record it points to stands.
         """
         for attempt in range(ATTEMPTS):
-            revision = next_revision(self._clock.now(), predecessor, self._entropy.token(RANDOM_BYTES))
-            if isinstance(self._put_marker(tenant, memory_id, revision), Won):
+            if isinstance(self._put_marker(tenant, memory_id, self.revision_above(predecessor)), Won):
                 return
             self._backoff(attempt)
         raise Unavailable(
@@ -244,8 +260,8 @@ class Ledger:
         except StoreUnavailable:
             self._meter.count("marker_left_behind")
 
-    def _revision(self, over: Standing | None) -> str:
-        predecessor = over.record.revision if over is not None else None
+    def revision_above(self, predecessor: str | None) -> str:
+        """A fresh revision, greater than `predecessor`."""
         return next_revision(self._clock.now(), predecessor, self._entropy.token(RANDOM_BYTES))
 
     def _backoff(self, attempt: int) -> None:

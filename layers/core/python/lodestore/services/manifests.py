@@ -67,6 +67,7 @@ class Manifests:
             answer = self._index.get(keys.manifest(tenant), known_etag=etag, max_bytes=MANIFEST_BYTES)
         except ObjectTooLarge:
             return self._oversized(tenant)
+        self._meter.count("manifest_held" if isinstance(answer, NotModified) else "manifest_loaded")
         if isinstance(answer, NotModified) and held is not None:
             return LoadedManifest(held.manifest, held.etag, held.stored_at, answer.at, held.invalid)
         assert isinstance(answer, Found | Missing)

@@ -116,16 +116,11 @@ class Merging:
         kept = [
             MergeInput(segment, live_rows(entry)) for entry, segment in zip(inputs, segments, strict=True)
         ]
-        merged = merge_segments(kept, model=self._model_of(inputs, segments), tokenizer=TOKENIZER_VERSION)
+        merged = merge_segments(
+            kept, model=model_of(self._model, inputs, segments), tokenizer=TOKENIZER_VERSION
+        )
         written = self._segments.write(tenant, merged.segment) if len(merged.segment) else None
         return _Output(tuple(inputs), merged.rows, merged.segment, written)
-
-    def _model_of(self, inputs: Sequence[SegmentEntry], segments: Sequence[Segment]) -> str | None:
-        """This process's model; without one, that of the newest vectors, which a process without a model must keep."""
-        if self._model is not None:
-            return self._model
-        models = {entry.name: segment.model for entry, segment in zip(inputs, segments, strict=True)}
-        return next((model for _, model in sorted(models.items(), reverse=True) if model is not None), None)
 
     def _list(self, tenant: str, output: _Output) -> MergeDone | None:
         """Swap the manifest; None: another run swapped it first."""
@@ -146,6 +141,14 @@ class Merging:
         added = [] if output.written is None else [_entry(output.written.entry, output, entries)]
         following = next_manifest(manifest, stored_at=standing.stored_at, now=self._clock.now(), added=added)
         return without_segments(following, output.names, standing.at)
+
+
+def model_of(own: str | None, inputs: Sequence[SegmentEntry], segments: Sequence[Segment]) -> str | None:
+    """This process's model; without one, that of the newest vectors, which a process without a model must keep."""
+    if own is not None:
+        return own
+    models = {entry.name: segment.model for entry, segment in zip(inputs, segments, strict=True)}
+    return next((model for _, model in sorted(models.items(), reverse=True) if model is not None), None)
 
 
 def _whole(entries: Sequence[SegmentEntry], segments: Mapping[str, Segment | None]) -> list[Segment]:
@@ -172,5 +175,7 @@ def _entry(written: SegmentEntry, output: _Output, now: Mapping[str, SegmentEntr
         died = sorted(set(now[before.name].dead) - set(before.dead))
         dead.extend(rows[died].tolist())
     listed = [moment for name in output.names if (moment := now[name].listed_at) is not None]
-    entry = replace(written, listed_at=max(listed))
+    # Its rows are rows of the inputs, so their vectors are in the engine where those of all inputs are.
+    in_engine = all(now[name].in_engine for name in output.names)
+    entry = replace(written, listed_at=max(listed), in_engine=in_engine)
     return with_dead(entry, killed_rows(output.segment, dead)) if dead else entry

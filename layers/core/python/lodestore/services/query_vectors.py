@@ -10,14 +10,12 @@ from dataclasses import dataclass
 
 from lodestore.ports.embedder import Embedder, EmbeddingFailed
 from lodestore.ports.meter import Meter
-from lodestore.retrieval.fusion import Anchors
+from lodestore.retrieval.calibration import calibration_of
 from lodestore.services.signals import QueryVector
 
 NONE = "none"
 USED = "used"
 FAILED = "failed"
-# Measured for all-MiniLM-L6-v2 (notes on retrieval, section 1): unrelated pairs .06, paraphrases .83.
-ANCHORS = Anchors(unrelated=0.20, same=0.85)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +38,8 @@ class QueryVectors:
         if self._embedder is None or not self._embedder.reads(query):
             return Asked(None, NONE)
         try:
-            return Asked(QueryVector(self._embedder.query(query), self._embedder.model, ANCHORS), USED)
+            model = self._embedder.model
+            return Asked(QueryVector(self._embedder.query(query), model, calibration_of(model)), USED)
         except EmbeddingFailed:
             self._meter.count("query_embedding_failed")
             return Asked(None, FAILED)

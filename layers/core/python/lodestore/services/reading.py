@@ -17,16 +17,17 @@ from lodestore.domain.caller import Caller
 from lodestore.domain.memory import Memory
 from lodestore.domain.text import first_sentence, outline
 from lodestore.errors import NotFound, Unavailable
-from lodestore.format import keys
-from lodestore.format.records import InvalidRecord, decode_record
 from lodestore.ports.clock import Clock
-from lodestore.ports.object_store import Found, ObjectStore, ObjectTooLarge, StoreUnavailable
+from lodestore.ports.object_store import StoreUnavailable
+from lodestore.services import columns
 from lodestore.services.arguments import Arguments
+from lodestore.services.founded_memory import is_founded
 from lodestore.services.ledger import Ledger
+from lodestore.services.old_versions import OldVersions
 from lodestore.services.shown import NOTICE, fit, show_memory, show_moment, status_of
+from lodestore.services.tenant_view import TenantViews
 
 ARGUMENTS = ("id", "level", "history")
-VERSIONS_READ = 50
 _OUTLINE_BYTES = 2_000
 _ABSTRACT_CHARACTERS = 240
 _STATED = ("content", "type", "category", "tags", "importance", "pinned", "source", "metadata")
@@ -44,9 +45,10 @@ class Level(StrEnum):
 class Reading:
     """The tool `get_memory`."""
 
-    def __init__(self, ledger: Ledger, state: ObjectStore, clock: Clock) -> None:
+    def __init__(self, ledger: Ledger, views: TenantViews, versions: OldVersions, clock: Clock) -> None:
         self._ledger = ledger
-        self._state = state
+        self._views = views
+        self._old = versions
         self._clock = clock
 
     def __call__(self, caller: Caller, given: Mapping[str, object]) -> dict[str, object]:
@@ -68,7 +70,11 @@ class Reading:
         """The visible memory. Raises NotFound, Unavailable."""
         standing = self._ledger.read(caller.tenant, memory_id)
         record = standing.record if standing is not None else None
-        if not isinstance(record, Memory) or not record.visible_to(caller):
+        if (
+            not isinstance(record, Memory)
+            or not record.visible_to(caller)
+            or not is_founded(self._ledger, record)
+        ):
             raise NotFound(
                 f"No memory {memory_id!r} is visible here.",
                 field="id",
@@ -80,13 +86,14 @@ class Reading:
     def _shown(self, memory: Memory, level: Level, caller: Caller) -> dict[str, object]:
         now = self._clock.now()
         content = _at_level(memory.content, level)
-        shown = show_memory(memory, now=now, superseded_by=memory.superseded_by)
+        newer = self._superseded_by(caller, memory)
+        shown = show_memory(memory, now=now, superseded_by=newer)
         embedding = memory.embedding
         return shown | {
             "content": content,
             "truncated": content != memory.content,
             "level": str(level),
-            "status": status_of(memory, memory.superseded_by, now),
+            "status": status_of(memory, newer, now),
             "tenant": memory.tenant,
             # Whose note it is would let another conversation name it.
             "conversation": memory.conversation if memory.conversation == caller.conversation else None,
@@ -97,10 +104,18 @@ class Reading:
             "embedding": None if embedding is None else {"model": embedding.model, "dim": embedding.dim},
         }
 
+    def _superseded_by(self, caller: Caller, memory: Memory) -> tuple[str, ...]:
+        """By its own note, else by what others state: a merge leaves no note, and a writer may have died before its."""
+        if memory.superseded_by:
+            return memory.superseded_by
+        view = self._views.load(caller.tenant)
+        place = columns.place_of(view, memory.id)
+        return () if place is None else tuple(columns.id_of(view, n) for n in columns.successors(view, place))
+
     def _history(self, memory: Memory) -> list[dict[str, object]]:
         """Each version, newest first; its `change` names the fields that differ from the one before."""
         try:
-            kept = list(self._versions(memory))
+            kept = list(self.versions(memory))
         except StoreUnavailable:
             raise Unavailable("The store did not answer a read.") from None
         shown: list[dict[str, object]] = []
@@ -116,29 +131,18 @@ class Reading:
             )
         return shown
 
-    def _versions(self, memory: Memory) -> Iterator[Memory]:
-        """The memory as it is, then its earlier versions, newest first, back to when it was last stored anew."""
-        key = keys.memory(memory.tenant, memory.id)
+    def versions(self, memory: Memory) -> Iterator[Memory]:
+        """The memory as it is, then its earlier versions, newest first, back to when it was last stored anew.
+
+        Raises StoreUnavailable.
+        """
         yield memory
         shown = memory.version
-        for count, version in enumerate(self._state.versions(key)):
-            if version.key != key or count >= VERSIONS_READ:
-                return
-            older = self._version(memory, key, version.version_id)
-            if older is None or older.created_at != memory.created_at:
-                return
+        for older in self._old.before(memory):
             # A note of being superseded is a new revision of the same version.
             if older.version < shown:
                 shown = older.version
                 yield older
-
-    def _version(self, memory: Memory, key: str, version_id: str) -> Memory | None:
-        try:
-            found = self._state.get_version(key, version_id, max_bytes=limits.OBJECT_BYTES)
-            record = decode_record(found.body, memory.tenant, memory.id) if isinstance(found, Found) else None
-        except (InvalidRecord, ObjectTooLarge):
-            return None
-        return record if isinstance(record, Memory) else None
 
 
 def _differing(newer: Memory, older: Memory) -> list[str]:

@@ -93,7 +93,7 @@ class Replacing:
             raise Contended
         killed = doubled_rows(self._resolved(tenant, entries), self._resolved(tenant, kept)) if kept else {}
         following = next_manifest(
-            replace(base, tokenizer=TOKENIZER_VERSION, model=self._model, vectors_through=None),
+            replace(base, tokenizer=TOKENIZER_VERSION, model=self._model),
             stored_at=standing.stored_at if standing.manifest is not None else None,
             now=self._clock.now(),
             added=entries,

@@ -6,8 +6,12 @@ stay. Gives up: reports older than those.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
+from lodestore.domain.moments import parse_moment
 from lodestore.domain.sleep_report import SleepReport
 from lodestore.format import keys
 from lodestore.format.reports import InvalidReport, decode_report, encode_report
@@ -18,6 +22,15 @@ KEPT = 100
 REPORT_BYTES = 4 * 1_048_576
 
 
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What the newest stored report says that the next one goes on from, and how many old ones were removed."""
+
+    next_due: datetime | None = None
+    incomplete_in_a_row: int = 0
+    removed: int = 0
+
+
 class Reports:
     """The reports of all tenants."""
 
@@ -25,14 +38,24 @@ class Reports:
         self._index = index
         self._meter = meter
 
-    def store(self, report: SleepReport) -> bool:
-        """Store it, and remove the oldest where there are more than 100; whether it is stored. Never raises."""
+    def make_room(self, tenant: str) -> Before:
+        """Remove the oldest, so that with one more there are at most 100, and read the newest. Never raises."""
         try:
-            stored = isinstance(
-                self._index.create(keys.report(report.tenant, report.id), encode_report(report)), Won
-            )
-            for name in self._names(report.tenant)[:-KEPT]:
-                self._index.delete(keys.report(report.tenant, name))
+            names = self._names(tenant)
+            old = names[: max(0, len(names) - (KEPT - 1))]
+            for name in old:
+                self._index.delete(keys.report(tenant, name))
+            fields = self._newest(tenant, names) or {}
+        except StoreUnavailable:
+            self._meter.count("report_before_not_read")
+            return Before()
+        return replace(_before(fields), removed=len(old))
+
+    def store(self, report: SleepReport) -> bool:
+        """Store it; whether it is stored. Never raises."""
+        try:
+            key = keys.report(report.tenant, report.id)
+            stored = isinstance(self._index.create(key, encode_report(report)), Won)
         except StoreUnavailable:
             stored = False
         if not stored:
@@ -41,7 +64,10 @@ class Reports:
 
     def latest(self, tenant: str) -> dict[str, Any] | None:
         """The fields of the newest report that can be read; None: there is none. Raises StoreUnavailable."""
-        for name in reversed(self._names(tenant)):
+        return self._newest(tenant, self._names(tenant))
+
+    def _newest(self, tenant: str, names: Sequence[str]) -> dict[str, Any] | None:
+        for name in reversed(names):
             try:
                 found = self._index.get(keys.report(tenant, name), max_bytes=REPORT_BYTES)
                 if isinstance(found, Found):
@@ -57,3 +83,13 @@ class Reports:
             for entry in page.entries
             if (name := keys.parse_report(entry.key)) is not None
         ]
+
+
+def _before(fields: Mapping[str, Any]) -> Before:
+    """A report of before these fields were in it, and one that a hand edited, says nothing of what was before."""
+    due, incomplete = fields.get("next_due"), fields.get("incomplete_in_a_row")
+    try:
+        moment = parse_moment(due) if isinstance(due, str) else None
+    except ValueError:
+        moment = None
+    return Before(moment, incomplete if isinstance(incomplete, int) and incomplete > 0 else 0)

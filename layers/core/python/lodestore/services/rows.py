@@ -6,15 +6,19 @@ compared. Gives up: embedding; a memory without vectors is found by its words un
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 
 from lodestore.domain.memory import Memory, Record
 from lodestore.retrieval.bm25 import TermCounts, count_terms
-from lodestore.retrieval.segment import Segment
+from lodestore.retrieval.segment import USE_COLUMNS, Segment
 from lodestore.retrieval.segment_build import Row, build_segment
 from lodestore.retrieval.tokenizer import TOKENIZER_VERSION, index_terms
+
+UNUSED: Final[Mapping[str, float]] = MappingProxyType({})
 
 
 def indexed_text(memory: Memory) -> str:
@@ -27,13 +31,26 @@ def terms_of(record: Record) -> TermCounts | None:
     return count_terms(index_terms(indexed_text(record))) if isinstance(record, Memory) else None
 
 
-def row_of(record: Record, etag: str, *, model: str | None, terms: TermCounts | None = None) -> Row:
-    """The record as a row; `terms` where they are counted already."""
+def row_of(
+    record: Record,
+    etag: str,
+    *,
+    model: str | None,
+    terms: TermCounts | None = None,
+    use: Mapping[str, float] = UNUSED,
+) -> Row:
+    """The record as a row; `terms` where they are counted already, `use` where its levels of use are known."""
     vectors = None
     if isinstance(record, Memory) and record.embedding is not None and record.embedding.model == model:
         stored = np.frombuffer(record.embedding.vectors, "<f2").reshape(-1, record.embedding.dim)
         vectors = stored.astype(np.float32)
-    return Row(record, etag, terms if terms is not None else terms_of(record), vectors)
+    counted = terms if terms is not None else terms_of(record)
+    return Row(record, etag, counted, vectors, use if isinstance(record, Memory) else UNUSED)
+
+
+def use_of(segment: Segment, row: int) -> Mapping[str, float]:
+    """The levels of use of a row, which the row that takes its place goes on with."""
+    return {name: float(segment[name][row]) for name in USE_COLUMNS}
 
 
 def segment_of(rows: Sequence[Row], *, model: str | None) -> Segment:

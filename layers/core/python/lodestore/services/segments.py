@@ -65,6 +65,8 @@ class Segments:
         wanted = tuple(names)
         held = {name: self._get_held(tenant, name) for name in wanted}
         missing = [name for name, segment in held.items() if segment is None]
+        self._meter.count("segment_held", len(wanted) - len(missing))
+        self._meter.count("segment_loaded", len(missing))
         read = self._workers.map(lambda name: self._read(tenant, name), missing)
         return held | dict(zip(missing, read, strict=True))
 

@@ -13,13 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lodestore.domain.memory import HALF_LIFE_DAYS
+from lodestore.retrieval.calibration import KEYWORDS_ALONE, Calibration
 from lodestore.retrieval.conversation import COLUMNS, features
-from lodestore.retrieval.fusion import Anchors, fuse
+from lodestore.retrieval.fusion import fuse
+from lodestore.retrieval.near_rows import Near, all_cosines, found_rows, near_cosines, with_neighbours
 from lodestore.retrieval.query_reading import QueryReading
 from lodestore.retrieval.ranking import Signals
-from lodestore.retrieval.segment import NO_TIME, TYPES, Array
-from lodestore.retrieval.segment_search import Cosines, Part, keyword_scores, vector_scores
-from lodestore.retrieval.sessions import SessionOrder
+from lodestore.retrieval.segment import NO_TIME, TYPES, USE_COLUMNS, Array
+from lodestore.retrieval.segment_search import Cosines, Mask, Part, keyword_scores
+from lodestore.retrieval.sessions import SessionOrder, Sessions
+from lodestore.retrieval.use import read_use
 
 _DAY_MILLISECONDS = 86_400_000
 _HALF_LIVES = np.array([HALF_LIFE_DAYS[kind] or np.inf for kind in TYPES])
@@ -27,11 +30,12 @@ _HALF_LIVES = np.array([HALF_LIFE_DAYS[kind] or np.inf for kind in TYPES])
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """The query as a vector of a model."""
+    """The query as a vector of a model. `near`: what the vector engine found by it; None: every row is scored."""
 
     vector: NDArray[np.float32]
     model: str
-    anchors: Anchors
+    calibration: Calibration
+    near: Near | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,11 +54,18 @@ def gather(
     sessions = order.of_counted(counted)
     chosen = sessions.positions
     keywords = keyword_scores(query.terms, parts)
-    cosines = None if vector is None else _cosines(parts, vector)[chosen].astype(np.float64)
+    cosines = (
+        None
+        if vector is None
+        else _cosines(parts, vector, keywords.every > 0, sessions)[chosen].astype(np.float64)
+    )
     share = keywords.every[chosen] / (keywords.ideal or 1.0)
-    fused = fuse(share, cosines, Anchors(0, 1) if vector is None else vector.anchors)
+    calibration = KEYWORDS_ALONE if vector is None else vector.calibration
+    fused = fuse(share, cosines, calibration.anchors, query.language)
     relative = fused.relevance / (fused.relevance.max(initial=0) or 1.0)
-    columns = {name: _column(parts, name)[chosen] for name in (*COLUMNS, "importance", "type")}
+    columns = {
+        name: _column(parts, name)[chosen] for name in (*COLUMNS, *USE_COLUMNS, "importance", "pinned")
+    }
     since = np.where(columns["valid_from"] == NO_TIME, columns["created"], columns["valid_from"])
     times = since.astype(np.float64)
     signals = Signals(
@@ -63,20 +74,31 @@ def gather(
         importance=columns["importance"].astype(np.float64),
         age_days=(times.max(initial=-np.inf) - times) / _DAY_MILLISECONDS,
         half_life=_HALF_LIVES[columns["type"]],
+        pinned=columns["pinned"].astype(np.float64),
+        quoted=_quoted(query, parts)[chosen],
+        whole=keywords.whole()[chosen],
+        covered=keywords.covered()[chosen],
+        unknown=keywords.unknown,
+        use=read_use(columns, times),
     )
     return Gathered(signals, chosen)
+
+
+def _quoted(query: QueryReading, parts: Sequence[Part]) -> NDArray[np.float64]:
+    """The share of the query's phrases of which each row of all parts has every word."""
+    having = [keyword_scores(phrase, parts).covered() == 1 for phrase in query.phrases]
+    rows = sum(len(part.segment) for part in parts)
+    return np.mean(having, axis=0) if having else np.zeros(rows)
 
 
 def _column(parts: Sequence[Part], name: str) -> Array:
     return np.concatenate([part.segment[name] for part in parts])
 
 
-def _cosines(parts: Sequence[Part], vector: QueryVector) -> Cosines:
-    """The cosine of each row, part after part, NaN where it has no vector of the query's model."""
-    found = vector_scores(vector.vector, vector.model, parts)
-    return np.concatenate(
-        [
-            np.full(len(part.segment), np.nan, np.float32) if cosines is None else cosines
-            for part, cosines in zip(parts, found, strict=True)
-        ]
-    )
+def _cosines(parts: Sequence[Part], vector: QueryVector, matching: Mask, sessions: Sessions) -> Cosines:
+    """The cosine of each row, part after part, NaN where none is known. `matching`: rows that share words."""
+    if vector.near is None:
+        return all_cosines(vector.vector, vector.model, parts)
+    # What stands beside such a row weighs in its score, and it in theirs.
+    besides = with_neighbours(matching | found_rows(parts, vector.near), sessions)
+    return near_cosines(vector.vector, vector.model, parts, vector.near, besides)

@@ -14,13 +14,13 @@ from datetime import datetime
 from typing import Final
 
 from lodestore.domain.revision import RANDOM_BYTES, next_revision
-from lodestore.domain.sleep_report import ACTIONS_SHOWN, SleepReport, StepReport
+from lodestore.domain.sleep_report import ACTIONS_SHOWN, SleepReport, StepReport, is_complete
 from lodestore.ports.clock import Clock, Entropy
 from lodestore.ports.meter import Meter
 from lodestore.ports.object_store import StoreUnavailable
 from lodestore.services.counted_store import RequestCounts
 from lodestore.services.due_times import DueTimes
-from lodestore.services.reports import Reports
+from lodestore.services.reporting import Reporting
 from lodestore.services.step_runs import Moved, StepRuns
 from lodestore.services.unchanged import Unchanged
 from lodestore.services.upkeep import FAILURES, Upkept
@@ -51,7 +51,7 @@ class Sleeping:
         self,
         runs: StepRuns,
         due_times: DueTimes,
-        reports: Reports,
+        reporting: Reporting,
         requests: RequestCounts,
         unchanged: Unchanged,
         *,
@@ -61,7 +61,7 @@ class Sleeping:
     ) -> None:
         self._runs = runs
         self._due_times = due_times
-        self._reports = reports
+        self._reporting = reporting
         self._requests = requests
         self._unchanged = unchanged
         self._clock = clock
@@ -88,6 +88,10 @@ class Sleeping:
         for step in (name for name in STEPS if name in steps and name != REPORT):
             done.append(self._step(step, this.run, going))
             progress(done[-1])
+        next_due = None if dry_run else self._next_due(tenant)
+        if not dry_run and is_complete(done) and this.swept is not None and set(steps) >= EVERYTHING:
+            self._unchanged.note(tenant, this.swept.objects, self._runs.rules_of(tenant).off)
+
         report = SleepReport(
             id=next_revision(self._clock.now(), None, self._entropy.token(RANDOM_BYTES)),
             tenant=tenant,
@@ -97,12 +101,11 @@ class Sleeping:
             seconds=self._clock.elapsed() - begun,
             steps=tuple(done),
             traffic=self._requests.traffic().since(sent),
-            next_due=None if dry_run else self._next_due(tenant),
+            next_due=next_due,
         )
-        if not dry_run and REPORT in steps:
-            self._reports.store(report)
-        if not dry_run and report.complete and this.swept is not None and set(steps) >= EVERYTHING:
-            self._unchanged.note(tenant, this.swept.objects)
+        if REPORT in steps and not dry_run and REPORT not in self._runs.rules_of(tenant).off:
+            report = self._reporting.finish(report)
+            progress(report.steps[-1])
         if not report.complete:
             self._meter.count("sleep_not_complete")
         return Slept(report, this.upkept)
@@ -112,7 +115,8 @@ class Sleeping:
 
         Policies of pruning go by time without a note, so with one nothing is skipped.
         """
-        return not self._runs.has_policies and self._unchanged.holds(tenant)
+        rules = self._runs.rules_of(tenant)
+        return not rules.policies and self._unchanged.holds(tenant, rules.off)
 
     def _step(self, step: str, run: Callable[[str], Moved], going: Callable[[], bool]) -> StepReport:
         if not going():

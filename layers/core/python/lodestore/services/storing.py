@@ -25,8 +25,8 @@ from lodestore.domain.encounter import (
     meet,
 )
 from lodestore.domain.identity import DERIVED_ATTEMPTS, digest, id_from_content, id_from_key
-from lodestore.domain.limits import TAGS
-from lodestore.domain.memory import Embedding, Memory, Record
+from lodestore.domain.limits import SUPERSEDES, TAGS
+from lodestore.domain.memory import Embedding, Memory, Record, Stub
 from lodestore.domain.statement import Statement, new_memory, revised
 from lodestore.errors import Conflict, InvalidArgument, TooLarge, Unavailable
 from lodestore.ports.clock import Clock
@@ -72,6 +72,7 @@ class _Place:
     idempotency: str | None
     now: datetime
     embedding: Embedding | None
+    over_stubs: bool
 
 
 class Storing:
@@ -83,15 +84,20 @@ class Storing:
         self._passages = passages
         self._clock = clock
 
-    def keep(self, caller: Caller, statement: Statement) -> Kept:
-        """Store the statement. Raises Conflict, InvalidArgument, TooLarge, Unavailable."""
+    def keep(self, caller: Caller, statement: Statement, *, over_stubs: bool = True) -> Kept:
+        """Store the statement. Raises Conflict, InvalidArgument, TooLarge, Unavailable.
+
+        over_stubs   whether it is said anew, and takes the place of a forgotten memory; False: it comes from before
+        """
         address, ids = _addresses(statement)
         self._check_targets(caller, statement, address, ids)
         key = statement.idempotency_key
         idempotency = None if key is None else digest("idempotency", key)
         embedding = self._passages.of(statement.content, statement.fields.source)
         for memory_id in ids:
-            place = _Place(caller, statement, address, memory_id, idempotency, self._clock.now(), embedding)
+            place = _Place(
+                caller, statement, address, memory_id, idempotency, self._clock.now(), embedding, over_stubs
+            )
             try:
                 kept = self._keep_at(place)
             except Quarantined:
@@ -138,7 +144,7 @@ class Storing:
         )
         if isinstance(met, Occupied):
             return None
-        if isinstance(met, WasForgotten):
+        if isinstance(met, WasForgotten) or (isinstance(current.record, Stub) and not place.over_stubs):
             return Kept(Status.FORGOTTEN, place.memory_id, None)
         if isinstance(met, Clash):
             raise _conflict(place, met.version)
@@ -165,6 +171,14 @@ class Storing:
                 next_step="Give fewer tags, or set them with update_memory.",
             )
         if place.statement.fields.supersedes:
+            if len(memory.supersedes) > SUPERSEDES:
+                raise TooLarge(
+                    f"With these the memory would supersede {len(memory.supersedes)} others; at most {SUPERSEDES}.",
+                    field="supersedes",
+                    limit=SUPERSEDES,
+                    got=len(memory.supersedes),
+                    next_step="Set them with update_memory, or let another memory supersede the rest.",
+                )
             self._superseding.check_cycle(place.caller.tenant, place.memory_id, memory.supersedes)
 
     def _check_targets(

@@ -4,7 +4,8 @@ Owns: finding what no marker and no event told of: an object put, changed or rem
 overwritten with its old object, a copy of a stub or a note of being superseded that was never written. Guarantees:
 only what differs by ETag is read; an old object becomes its stub again (P-FORGOTTEN); what it hands on is indexed from
 the truth as it then is, so it is safe beside writers and another sweep (P-IDEMPOTENT).
-Gives up: objects that are no records: they are counted by the indexer, left as they are and looked at again each time.
+Gives up: objects that are no records: each is named with what is wrong with it, left as it is and looked at again each
+time.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class Swept:
     objects    id to ETag, as listed
     differing  ids whose object is another than the index shows, or that it does not show
     vanished   ids that the index shows and the listing has not
+    skipped    (id, why) of objects that are no records; they stay as they are, and are not found
     forgotten_again, copied   objects that became stubs again; copies of stubs that were missing or lower
     noted      (superseded id, successor) that were not noted
     left       ids that were too many for one run
@@ -41,6 +43,7 @@ class Swept:
     objects: Mapping[str, str] = field(default_factory=dict)
     differing: tuple[str, ...] = ()
     vanished: tuple[str, ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
     forgotten_again: int = 0
     copied: int = 0
     noted: tuple[tuple[str, str], ...] = ()
@@ -85,12 +88,14 @@ class Sweeping:
         vanished = sorted(m for m, row in shown.items() if m not in objects and not row.stub)
         doubted = _doubted(objects, shown, copies)
         wanted = [*differing[:RUN_IDS], *doubted[:RUN_IDS]]
-        settled = self._forgotten.settle(
-            tenant, self._truth.read_many(tenant, wanted), frozenset(copies), dry_run=dry_run
-        )
+        truth = self._truth.read_many(tenant, wanted)
+        settled = self._forgotten.settle(tenant, truth, frozenset(copies), dry_run=dry_run)
+        skipped = {m: read.flaw for m, read in truth.items() if read.invalid}
         return Swept(
             objects=objects,
-            differing=tuple(differing[:RUN_IDS]),
+            # What the index shows of an object that is no record any more has to go; what it never showed is no news.
+            differing=tuple(m for m in differing[:RUN_IDS] if m not in skipped or m in shown),
+            skipped=tuple(sorted(skipped.items())),
             vanished=tuple(vanished[:RUN_IDS]),
             forgotten_again=settled.forgotten_again,
             copied=settled.copied,

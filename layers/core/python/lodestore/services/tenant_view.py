@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -28,6 +28,7 @@ from lodestore.retrieval.segment import Segment
 from lodestore.retrieval.segment_search import Mask
 from lodestore.retrieval.tokenizer import TOKENIZER_VERSION
 from lodestore.services.due import Due
+from lodestore.services.founded import founded
 from lodestore.services.held import Held, HeldRecords
 from lodestore.services.index_view import EMPTY, IndexView, ListedSegment, Shown, resolve, rows_of
 from lodestore.services.indexing import MARKER_LAG
@@ -44,10 +45,17 @@ _TENANTS_RESOLVED = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ViewPart:
-    """A segment, listed or made of the tail, and which of its rows stand for their ids."""
+    """A segment, listed by `name` or made of the tail, and which of its rows stand for their ids.
+
+    holding    which values of `supersedes` hold; None: all (services/founded)
+    unfounded  rows of merged memories that do not hold, and so do not count
+    """
 
     segment: Segment
     counts: Mask
+    name: str | None = None
+    holding: Mask | None = None
+    unfounded: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +91,10 @@ class _Overlay:
     read_now: frozenset[str]
 
 
+def unseen(_: Manifest | None) -> None:
+    """A manifest that nobody else goes by."""
+
+
 class TenantViews:
     """Views of all tenants. Thread-safe."""
 
@@ -112,15 +124,23 @@ class TenantViews:
         self._tails: dict[str, tuple[tuple[Held, ...], Segment]] = {}
         self._lock = threading.Lock()
 
-    def load(self, tenant: str, *, tail_limit: int | None = None) -> TenantView:
-        """The view of this moment. Raises Unavailable: half a view is no answer."""
+    def load(
+        self, tenant: str, *, tail_limit: int | None = None, seen: Callable[[Manifest | None], None] = unseen
+    ) -> TenantView:
+        """The view of this moment. Raises Unavailable: half a view is no answer.
+
+        seen   called once with the manifest, before the segments and the tail are read: what else goes by it
+        """
         try:
-            return self._load(tenant, tail_limit)
+            return self._load(tenant, tail_limit, seen)
         except (StoreUnavailable, ObjectTooLarge):
             raise Unavailable("The store did not answer a read.") from None
 
-    def _load(self, tenant: str, tail_limit: int | None) -> TenantView:
+    def _load(
+        self, tenant: str, tail_limit: int | None, seen: Callable[[Manifest | None], None]
+    ) -> TenantView:
         loaded, pending = self._first_trip(tenant)
+        seen(loaded.manifest)
         index = self._index_view(tenant, loaded.manifest)
         if index.missing:
             # A merge may have retired it since; a second look at the manifest settles that.
@@ -214,9 +234,22 @@ class TenantViews:
     def _parts(self, tenant: str, index: IndexView, overlay: _Overlay) -> tuple[ViewPart, ...]:
         covered = (*overlay.replaced, *overlay.hidden)
         hashes = hashes64(covered)
-        parts = tuple(_covered(listed, covered, hashes) for listed in index.listed)
+        names: list[str | None] = [listed.entry.name for listed in index.listed]
+        parts = [(listed.segment, _covered(listed, covered, hashes)) for listed in index.listed]
         tail = self._tail(tenant, overlay.replaced)
-        return parts if tail is None else (*parts, ViewPart(tail, np.ones(len(tail), np.bool_)))
+        if tail is not None:
+            names.append(None)
+            parts.append((tail, np.ones(len(tail), np.bool_)))
+        return tuple(
+            ViewPart(
+                segment,
+                found.counts,
+                name,
+                found.holding,
+                () if found.counts is counts else tuple(np.flatnonzero(counts > found.counts).tolist()),
+            )
+            for name, (segment, counts), found in zip(names, parts, founded(parts), strict=True)
+        )
 
     def _tail(self, tenant: str, replaced: Mapping[str, Held]) -> Segment | None:
         """The tail as a segment; where its records are the very same as last time, so is the segment."""
@@ -259,11 +292,11 @@ def _is_stub(shown: Shown | None) -> bool:
     return shown is not None and shown.stub
 
 
-def _covered(listed: ListedSegment, memory_ids: Collection[str], hashes: Hashes) -> ViewPart:
-    """The listed segment without the rows that the tail replaces or hides."""
+def _covered(listed: ListedSegment, memory_ids: Collection[str], hashes: Hashes) -> Mask:
+    """The rows of the listed segment that count, without those that the tail replaces or hides."""
     counts = listed.counts
     covered = rows_of(listed.segment, counts, memory_ids, hashes)
     if covered:
         counts = counts.copy()
         counts[list(covered.values())] = False
-    return ViewPart(listed.segment, counts)
+    return counts

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from lodestore.domain.memory import MemoryType
 from lodestore.services.listing import Sort, Wanted
+from lodestore.services.proposal_listing import Wanted as ProposalsWanted
 from lodestore.services.reading import Level
 from lodestore.services.recall import Mode
 from lodestore.services.upkeep_steps import STEPS
@@ -133,6 +134,16 @@ SCHEMAS: Mapping[str, Schema] = {
         ("id", "useful"), id=_text(), useful=_flag(), note=_text("At most 500 bytes.")
     ),
     "restore_memory": _schema(("id",), id=_text()),
+    "list_proposals": _schema(
+        (),
+        status=_one_of(ProposalsWanted, "Default pending."),
+        limit=_whole("1 to 100; default 20."),
+        cursor=_text("next_cursor of the page before."),
+    ),
+    "decide_proposal": _schema(
+        ("id", "accept"), id=_text(), accept=_flag(), note=_text("Why; at most 500 bytes.")
+    ),
+    "undo": _schema(("id",), id=_text()),
     "maintain": _schema(
         (),
         steps=_described({"type": "array", "items": {"enum": list(STEPS)}}, "Default all."),

@@ -2,14 +2,15 @@
 
 Owns: `index/<tenant>/slept/<digest>`, an empty object whose name is what the listings then showed. Guarantees: an
 object of the truth, the manifest or a segment that was put, replaced or removed since, by whomever, is a change; so is
-another model. An unchanged tenant of up to 1,000 memories costs two requests, and a page more for each 1,000.
+another model, or a step that was switched on or off (`off`: those that were). An unchanged tenant of up to 1,000
+memories costs two requests, and a page more for each 1,000.
 Gives up: tombstones taken away by hand; they are written again with the next change.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from lodestore.format import keys
 from lodestore.ports.meter import Meter
@@ -25,7 +26,7 @@ class Unchanged:
         self._meter = meter
         self._model = model
 
-    def holds(self, tenant: str) -> bool:
+    def holds(self, tenant: str, off: Collection[str] = ()) -> bool:
         """Whether all is as the last whole sleep left it. Raises StoreUnavailable."""
         indexed, noted = self._index_listing(tenant)
         if not noted:
@@ -36,13 +37,13 @@ class Unchanged:
             for entry in page.entries
             if (name := keys.parse_memory(entry.key)) is not None
         }
-        return self._digest(objects, indexed) in noted
+        return self._digest(objects, indexed, off) in noted
 
-    def note(self, tenant: str, objects: Mapping[str, str]) -> None:
+    def note(self, tenant: str, objects: Mapping[str, str], off: Collection[str] = ()) -> None:
         """Note that a whole sleep saw these objects (id to ETag) and left the index as it is. Never raises."""
         try:
             indexed, noted = self._index_listing(tenant)
-            digest = self._digest(objects, indexed)
+            digest = self._digest(objects, indexed, off)
             if digest not in noted:
                 self._index.create(keys.slept(tenant, digest), b"")
             for old in noted - {digest}:
@@ -60,8 +61,8 @@ class Unchanged:
         noted = {key: digest for key in entries if (digest := keys.parse_slept(key)) is not None}
         return {key: etag for key, etag in entries.items() if key not in noted}, frozenset(noted.values())
 
-    def _digest(self, objects: Mapping[str, str], indexed: Mapping[str, str]) -> str:
-        digest = hashlib.sha256(f"{self._model}\n".encode())
+    def _digest(self, objects: Mapping[str, str], indexed: Mapping[str, str], off: Collection[str]) -> str:
+        digest = hashlib.sha256(f"{self._model} {' '.join(sorted(off))}\n".encode())
         for part in (objects, indexed):
             for line in _lines(part):
                 digest.update(line)

@@ -35,6 +35,7 @@ from lodestore.services.indexing import (
 from lodestore.services.merge_plan import ROWS_MOST, SMALL_ROWS
 from lodestore.services.merging import Merging
 from lodestore.services.rebuilding import Rebuilding, Rebuilt
+from lodestore.services.vector_filling import Filled, VectorFilling
 
 RUNS_MOST = 64
 MERGES_MOST = 64
@@ -52,6 +53,7 @@ class Upkept:
     rebuilt   None: no rebuild was needed
     merges    of segments; `merge_failed`: the last one could not be made
     collected None: that was not looked at
+    filled    of the vector engine, by the last run; None: there is no engine
     """
 
     pending: int = 0
@@ -67,6 +69,7 @@ class Upkept:
     merge_failed: bool = False
     collected: Collected | None = None
     backfilled: Backfilled = field(default_factory=Backfilled)
+    filled: Filled | None = None
 
 
 _NOTHING: Final = Upkept()
@@ -90,6 +93,7 @@ class Upkeep:
         due: Due,
         due_times: DueTimes,
         *,
+        filling: VectorFilling | None,
         clock: Clock,
         meter: Meter,
     ) -> None:
@@ -100,6 +104,7 @@ class Upkeep:
         self._backfill = backfill
         self._due = due
         self._due_times = due_times
+        self._filling = filling
         self._clock = clock
         self._meter = meter
 
@@ -170,7 +175,8 @@ class Upkeep:
             done = _added(done, *self._index_once(tenant, (), settle=settle))
         if before != (done.rows, done.rebuilt):
             self._note_due(tenant)
-        return done
+        # After the swap, and before a merge: what is merged of filled segments is filled itself.
+        return done if self._filling is None else replace(done, filled=self._filling.run(tenant, going=going))
 
     def _note_due(self, tenant: str) -> None:
         """What was indexed may expire, or be a stub whose window ends. Never raises: the weekly look serves too."""

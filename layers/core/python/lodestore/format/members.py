@@ -1,0 +1,62 @@
+"""What proposals and undo records have in common as JSON: members, times, optional texts.
+
+Owns: reading one field of an object, strictly. Guarantees: a field of another type raises TypeError, a value that can't
+be raises ValueError; neither holds a word of it. Gives up: defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from lodestore.domain.identity import is_memory_id
+from lodestore.domain.memory import Member
+from lodestore.domain.moments import format_moment, parse_moment
+from lodestore.domain.revision import is_revision
+
+
+def member_fields(member: Member) -> dict[str, str]:
+    """A member as JSON."""
+    return {"id": member.id, "revision": member.revision, "digest": member.digest}
+
+
+def members(values: object) -> tuple[Member, ...]:
+    """A list of members."""
+    if not isinstance(values, list):
+        raise TypeError("members")
+    return tuple(_member(value) for value in values)
+
+
+def text(fields: Mapping[str, Any], name: str) -> str:
+    """A text, well-formed."""
+    value = fields[name]
+    if not isinstance(value, str):
+        raise TypeError(name)
+    value.encode()
+    return value
+
+
+def optional_text(fields: Mapping[str, Any], name: str) -> str | None:
+    """A text or null."""
+    return None if fields.get(name) is None else text(fields, name)
+
+
+def optional_moment(fields: Mapping[str, Any], name: str) -> datetime | None:
+    """A time or null."""
+    value = optional_text(fields, name)
+    return None if value is None else parse_moment(value)
+
+
+def written(moment: datetime | None) -> str | None:
+    """A time as written, or null."""
+    return None if moment is None else format_moment(moment)
+
+
+def _member(value: object) -> Member:
+    if not isinstance(value, dict):
+        raise TypeError("member")
+    member = Member(text(value, "id"), text(value, "revision"), text(value, "digest"))
+    if not is_memory_id(member.id) or not is_revision(member.revision):
+        raise ValueError("member")
+    return member

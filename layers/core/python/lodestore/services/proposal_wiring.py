@@ -1,0 +1,50 @@
+"""Which services proposals and undo are made of.
+
+Owns: putting them together from those that a process has once. Guarantees: no request is made here.
+Gives up: adapters and settings, which only `bootstrap` knows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lodestore.services.carrying_out import CarryingOut, Run
+from lodestore.services.deciding import DecideProposal
+from lodestore.services.proposal_listing import ListProposals
+from lodestore.services.proposals import Proposals
+from lodestore.services.releasing import Releasing
+from lodestore.services.removing import Removing
+from lodestore.services.supersede import Superseding
+from lodestore.services.undo_log import UndoLog
+from lodestore.services.undoing import Undo
+from lodestore.services.wiring import Foundation, Shared
+from lodestore.settings import SecretPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalTools:
+    """The tools of this part."""
+
+    listing: ListProposals
+    deciding: DecideProposal
+    undo: Undo
+
+
+def wire_proposals(
+    a: Foundation, s: Shared, proposals: Proposals, *, update: Run, restore: Run, secrets: SecretPolicy
+) -> ProposalTools:
+    """The tools that list, decide and undo; `update` and `restore` are those of the same names."""
+    undo_log = UndoLog(a.index, a.meter)
+    releasing = Releasing(s.ledger, Superseding(s.ledger), s.tombstones)
+    removing = Removing(s.ledger, s.tombstones)
+    carrying_out = CarryingOut(s.ledger, undo_log, removing, releasing, update, a.clock)
+    return ProposalTools(
+        ListProposals(proposals, s.truth),
+        DecideProposal(proposals, carrying_out, a.clock, secrets=secrets),
+        Undo(s.ledger, undo_log, removing, releasing, restore, a.clock),
+    )
+
+
+def proposals_of(a: Foundation, s: Shared) -> Proposals:
+    """The stored proposals."""
+    return Proposals(a.index, s.views, s.truth, clock=a.clock, workers=a.workers, meter=a.meter)

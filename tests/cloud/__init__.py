@@ -1,0 +1,1 @@
+"""A deployment of the real templates, on loopback: `make test-cloud`."""

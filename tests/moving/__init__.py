@@ -1,0 +1,1 @@
+"""Memories of other stores on their way in."""

@@ -164,6 +164,7 @@ def variables_of(environment: Environment, storage: StorageStack) -> dict[str, s
         "REQUESTS_PER_SECOND": f"{environment.requests_per_second:g}",
         "BURST": str(environment.burst),
         "ALLOWED_ORIGINS": ",".join(environment.allowed_origins),
+        **environment.upkeep_variables,
     }
     if environment.embeddings == "bedrock":
         variables["EMBED_MODEL"] = environment.embed_model

@@ -49,7 +49,12 @@ def synthesise(root: Path, variables: Mapping[str, str]) -> list[str]:
         raise WrongSettings("ENV is missing: dev | test | prod (ENV=dev, or -c env=dev)")
     python = app.node.try_get_context("python") or variables.get("LAYER_PYTHON")
     environment = load(root / "infra" / "environments", str(name), python=python and str(python))
+    return [*write(root, environment, app), f"assembly of {environment.name}: {outdir}"]
+
+
+def write(root: Path, environment: Environment, app: cdk.App) -> list[str]:
+    """Check and write the stacks of one environment; what is said of its layers. Raises BundlingFailed."""
     built = build(root, environment, app)
     cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
     app.synth()
-    return [*built.service.notes, f"assembly of {environment.name}: {outdir}"]
+    return built.service.notes

@@ -92,7 +92,7 @@ class ServiceStack(cdk.Stack):
         )
         built = LodestoreFunction(self, plan, self._environment, self._storage, self._root)
         if tasks is not None:
-            grant_send(built.role, tasks.queue)
+            grant_send(built.role, tasks.queue, self._environment)
         return built.function
 
     def _layer(self, layer: Layer) -> lambda_.LayerVersion:
@@ -164,6 +164,7 @@ def variables_of(environment: Environment, storage: StorageStack) -> dict[str, s
         "REQUESTS_PER_SECOND": f"{environment.requests_per_second:g}",
         "BURST": str(environment.burst),
         "ALLOWED_ORIGINS": ",".join(environment.allowed_origins),
+        **environment.upkeep_variables,
     }
     if environment.embeddings == "bedrock":
         variables["EMBED_MODEL"] = environment.embed_model

@@ -7,18 +7,21 @@ Gives up: settings of one machine; those are variables of `make run`.
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 ENVIRONMENTS = ("dev", "test", "prod")
 TENANT = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"
 PRINCIPAL = r"^arn:aws[a-z-]*:(iam|sts)::\d{12}:(role|user|assumed-role|root)(/.+)?$"
+PROFILE = r"^(us|eu|apac|jp|au|ca|us-gov|global)\."
 HTTPS = r"^https://[^\s?#]+$"
+UPKEEP_CHARACTERS = 2_500
 # The longest that one run of the indexer takes.
 INDEXER_SECONDS = 600
 
@@ -73,6 +76,9 @@ class Environment(_Strict):
                          most, as Lambda advises, so that no batch is worked on twice; short for the emulator alone
     receives_most        how often a change or a task is given out before it goes to a dead-letter queue
     maintenance_workers  how many batches of tenants are looked after at once at most (Lambda takes 2 as the least)
+    forget_window_hours  for which a forgotten memory can be restored
+    prune, sleep_off, tenant_upkeep   what maintenance may do (docs/maintenance.md); the functions refuse to work with
+                 rules that are none, each by name
     embeddings   local needs the model layer, bedrock the permission to invoke `embed_model`
     """
 
@@ -97,6 +103,10 @@ class Environment(_Strict):
     allowed_origins: tuple[Annotated[str, Field(pattern=r"^https://[^\s/,]+$")], ...] = ()
     visibility_seconds: Annotated[int, Field(ge=10, le=43_200)] = 6 * INDEXER_SECONDS
     receives_most: Annotated[int, Field(ge=1, le=1000)] = 5
+    forget_window_hours: Annotated[float, Field(ge=1, le=8_760)] = 24
+    prune: tuple[dict[str, Any], ...] = ()
+    sleep_off: tuple[Annotated[str, Field(pattern=r"^[a-z_]+$")], ...] = ()
+    tenant_upkeep: dict[str, dict[str, Any]] = {}
     maintenance_minutes: Annotated[int, Field(ge=1, le=1440)] = 60
     maintenance_workers: Annotated[int, Field(ge=2, le=1000)] = 4
     memory_mb: Annotated[int, Field(ge=256, le=10_240)] = 1769
@@ -111,18 +121,39 @@ class Environment(_Strict):
             raise ValueError("auth = oauth and the table [oauth] go together")
         if (self.auth is Auth.IAM) is not bool(self.principals):
             raise ValueError("auth = iam and the table [principals] go together")
+        if self.embeddings == "bedrock" and re.match(PROFILE, self.embed_model):
+            raise ValueError("embed_model: an inference profile spans regions; name a model of this region")
         if self.vectors and self.vector_bucket is not None:
             raise ValueError("vector_bucket names a bucket made elsewhere, and needs vectors = false")
         if self.alarm_email is not None and not self.alarms:
             raise ValueError("alarm_email needs alarms = true")
         if self.visibility_seconds < INDEXER_SECONDS and self.name != "test":
             raise ValueError(f"visibility_seconds must be {INDEXER_SECONDS} or more: Lambda refuses less")
+        if sum(map(len, self.upkeep_variables.values())) > UPKEEP_CHARACTERS:
+            raise ValueError(
+                f"prune, sleep_off and tenant_upkeep must be {UPKEEP_CHARACTERS:,} characters of JSON at most:"
+                " a function's variables hold 4 kB in all"
+            )
         return self
+
+    @property
+    def upkeep_variables(self) -> dict[str, str]:
+        """What the functions are told of maintenance; "" where nothing is."""
+        return {
+            "FORGET_WINDOW": f"{self.forget_window_hours * 3600:g}",
+            "PRUNE": _compact(self.prune) if self.prune else "",
+            "SLEEP_OFF": " ".join(self.sleep_off),
+            "TENANT_UPKEEP": _compact(self.tenant_upkeep) if self.tenant_upkeep else "",
+        }
 
     @property
     def prefix(self) -> str:
         """What the names of this environment begin with."""
         return f"lodestore-{self.name}"
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def load(folder: Path, name: str, *, python: str | None = None) -> Environment:

@@ -15,6 +15,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -28,11 +29,12 @@ from benchmarks.performance import recall_work
 from benchmarks.performance.recall_corpus import read_segments, read_theirs, their_tokens
 from benchmarks.performance.synthetic import MODEL, queries, vector_of
 from benchmarks.performance.tenants import CALLER
+from lodestore.retrieval.calibration import KEYWORDS_ALONE, Calibration, calibration_of
 from lodestore.retrieval.fusion import Anchors
 from lodestore.services import columns, recall, scoring, signals
 from lodestore.services.arguments import Arguments
 from lodestore.services.index_view import resolve
-from lodestore.services.query_vectors import ANCHORS, USED, Asked
+from lodestore.services.query_vectors import USED, Asked
 from lodestore.services.recall import ARGUMENTS, Question, Recall, read_question
 from lodestore.services.scoring import Ranking
 from lodestore.services.signals import QueryVector
@@ -51,8 +53,9 @@ CALLS: tuple[tuple[ModuleType, str, str], ...] = (
     (scoring, "_order", "order"),
 )
 TRIES = 3
+CALIBRATION = calibration_of(MODEL)
 # At or below -1 no two vectors have nothing in common.
-EVERYTHING = Anchors(unrelated=-1.01, same=1.0)
+EVERYTHING = replace(KEYWORDS_ALONE, anchors=Anchors(unrelated=-1.01, same=1.0))
 
 
 class Ours:
@@ -75,9 +78,11 @@ class Ours:
             workers=nothing,
         )
 
-    def rank(self, question: Question, vector: np.ndarray[Any, Any], anchors: Anchors = ANCHORS) -> Ranking:
+    def rank(
+        self, question: Question, vector: np.ndarray[Any, Any], calibration: Calibration = CALIBRATION
+    ) -> Ranking:
         """What `Recall` makes of the question."""
-        asked = Asked(QueryVector(vector, MODEL, anchors), USED)
+        asked = Asked(QueryVector(vector, MODEL, calibration), USED)
         return self._recall._rank(CALLER, self.view, question, asked, None)[0]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,10 @@ class Asked:
     category: str
     below: frozenset[str] = field(default_factory=frozenset)
     """Keys that must not rank above the gold: what was corrected."""
+    half: str = ""
+    """Of a set in halves: the one it is in."""
+    asked_at: datetime | None = None
+    """From when "last Tuesday" counts; None: now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.quality.corpus import Corpus, Item
+from benchmarks.quality.corpus import Asked, Corpus, Item
 from lodestore.domain.memory import Memory, MemoryType, Scope
 from lodestore.ports.embedder import Embedder
+from lodestore.retrieval.calibration import calibration_of
 from lodestore.retrieval.query_reading import read_query
 from lodestore.retrieval.ranking import Signals
 from lodestore.retrieval.segment import Segment
@@ -26,7 +27,7 @@ from lodestore.retrieval.segment_build import Row, build_segment
 from lodestore.retrieval.segment_search import Part
 from lodestore.retrieval.sessions import session_order
 from lodestore.retrieval.tokenizer import TOKENIZER_VERSION
-from lodestore.services.query_vectors import ANCHORS
+from lodestore.services.passages import told_by
 from lodestore.services.rows import terms_of
 from lodestore.services.signals import QueryVector, gather
 
@@ -53,27 +54,43 @@ class Table:
     golds: NDArray[np.int64]
 
 
-def table(corpus: Corpus, embedder: Embedder) -> Table:
-    """The corpus as one tenant whose items were stored one after the other."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Told:
+    """A question with the signals of every item that counts, and which of these are gold."""
+
+    question: Asked
+    signals: Signals
+    gold: NDArray[np.bool_]
+
+
+def told(corpus: Corpus, embedder: Embedder) -> list[Told]:
+    """The corpus as one tenant whose items were stored one after the other; what was corrected does not count."""
     segment, vectors = _segment(corpus, embedder)
     keys = [segment.text("id", row) for row in range(len(segment))]
-    parts = [Part(segment, np.ones(len(segment), np.bool_))]
-    order = session_order([segment])
-    signals: list[Signals] = []
-    golds: list[list[bool]] = []
+    corrected = {key for item in corpus.items for key in item.supersedes}
+    parts = [Part(segment, np.array([key not in corrected for key in keys]))]
+    order, calibration = session_order([segment]), calibration_of(embedder.model)
+    found: list[Told] = []
     for question, vector in zip(corpus.questions, vectors, strict=True):
-        if question.gold:
-            asked = QueryVector(vector, embedder.model, ANCHORS)
-            found = gather(parts, order, read_query(question.text, _START), asked)
-            signals.append(found.signals)
-            golds.append([keys[position] in question.gold for position in found.positions])
-    features = [one.features() for one in signals]
+        reads = embedder.reads(question.text)
+        asked = QueryVector(vector, embedder.model, calibration) if reads else None
+        gathered = gather(parts, order, read_query(question.text, question.asked_at or _START), asked)
+        gold = np.array([keys[position] in question.gold for position in gathered.positions])
+        found.append(Told(question, gathered.signals, gold))
+    return found
+
+
+def table(asked: Sequence[Told]) -> Table:
+    """The features of those questions that have gold; at least one has."""
+    asked = [one for one in asked if one.question.gold]
+    features = [one.signals.features() for one in asked]
+    golds = np.stack([one.gold for one in asked])
     return Table(
         tuple(features[0]),
         np.stack([np.stack(list(one.values())) for one in features]).astype(np.float32),
-        np.stack([one.fused.relevance > 0 for one in signals]),
-        np.array(golds),
-        np.array(golds).sum(axis=1),
+        np.stack([one.signals.fused.relevance > 0 for one in asked]),
+        golds,
+        golds.sum(axis=1),
     )
 
 
@@ -92,9 +109,7 @@ def focused(given: Table, totals: NDArray[np.float32], most: int) -> Table:
 
 def _segment(corpus: Corpus, embedder: Embedder) -> tuple[Segment, Vectors]:
     memories = [_memory(item, number) for number, item in enumerate(corpus.items)]
-    passages = [
-        f"{memory.source}: {memory.content}" if memory.source else memory.content for memory in memories
-    ]
+    passages = [told_by(memory.source) + memory.content for memory in memories]
     vectors = _kept(corpus.name, passages, embedder)
     rows = [
         Row(memory, '"0"', terms_of(memory), vector[None, :])
@@ -120,6 +135,7 @@ def _kept(name: str, texts: Sequence[str], embedder: Embedder) -> Vectors:
 def _memory(item: Item, number: int) -> Memory:
     given, at = item.arguments, _START + timedelta(seconds=number)
     source, since = given.get("source"), given.get("valid_from")
+    tags, importance = given.get("tags"), given.get("importance")
     memory = Memory(
         id=item.key,
         tenant="learn",
@@ -128,8 +144,8 @@ def _memory(item: Item, number: int) -> Memory:
         type=MemoryType(str(given.get("type", MemoryType.FACT))),
         category=None,
         content=str(given["content"]),
-        tags=(),
-        importance=0.5,
+        tags=tuple(str(tag) for tag in tags) if isinstance(tags, list) else (),
+        importance=importance if isinstance(importance, float) else 0.5,
         pinned=False,
         source=None if source is None else str(source),
         created_at=at,

@@ -6,8 +6,9 @@ interval of every figure over all questions. Gives up: files.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from benchmarks.quality.corpus import Asked, Corpus
 from benchmarks.quality.metrics import MEASURES, Measured, Ranks, mean, measure
@@ -16,6 +17,8 @@ from benchmarks.quality.served import Answered
 OURS = "lodestore"
 HEADS = ("R@1", "R@5", "R@10", "hit@1", "hit@5", "hit@10", "nDCG", "MRR")
 ALL = "all"
+Row = TypeVar("Row")
+Key = TypeVar("Key")
 
 
 @dataclass(slots=True)
@@ -31,7 +34,7 @@ class Table:
         for question, ranks in zip(corpus.questions, rankings, strict=True):
             if question.gold:
                 measured = measure(ranks, question.gold)
-                for category in (question.category, ALL):
+                for category in filter(None, (question.category, question.half, ALL)):
                     self._rows.setdefault((system, category), []).append(measured)
 
     def lines(self) -> list[str]:
@@ -68,13 +71,16 @@ def floors(questions: Sequence[Asked], plain: Sequence[Answered], default: Seque
     answerable = [(q, p, d) for q, p, d in rows if q.gold]
     lines = []
     if answerable:
-        lost = sum(bool(_shown(p) & q.gold) and not d.ranks for q, p, d in answerable)
-        lines.append(f"answerable questions answered empty by default: {_of(lost, len(answerable))}")
-    for category, group in _by_category([(q, d) for q, _, d in rows if not q.gold]).items():
-        empty = sum(not d.ranks for d in group)
-        high = sum(d.confidence == "HIGH" for d in group)
-        told = f"answered empty {_of(empty, len(group))}, labelled HIGH {_of(high, len(group))}"
-        lines.append(f"{category}: {told}")
+        for half, group in _by(lambda row: row[0].half, answerable).items():
+            lost = sum(bool(_shown(p) & q.gold) and not d.ranks for q, p, d in group)
+            which = f"answerable questions{_told(half)}"
+            lines.append(f"{which} answered empty by default: {_of(lost, len(group))}")
+    unanswerable = [row for row in rows if not row[0].gold]
+    for (category, half), unknown in _by(lambda row: (row[0].category, row[0].half), unanswerable).items():
+        empty = sum(not d.ranks for _, _, d in unknown)
+        high = sum(d.confidence == "HIGH" for _, _, d in unknown)
+        told = f"answered empty {_of(empty, len(unknown))}, labelled HIGH {_of(high, len(unknown))}"
+        lines.append(f"{category}{_told(half)}: {told}")
     return lines
 
 
@@ -85,11 +91,15 @@ def outranked(questions: Sequence[Asked], answered: Sequence[Answered]) -> str |
     return f"superseded above its successor: {_of(above, len(asked))}" if asked else None
 
 
-def _by_category(rows: Sequence[tuple[Asked, Answered]]) -> Mapping[str, list[Answered]]:
-    groups: dict[str, list[Answered]] = {}
-    for question, answered in rows:
-        groups.setdefault(question.category, []).append(answered)
+def _by(key: Callable[[Row], Key], rows: Iterable[Row]) -> Mapping[Key, list[Row]]:
+    groups: dict[Key, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
     return groups
+
+
+def _told(half: str) -> str:
+    return f" ({half})" if half else ""
 
 
 def _shown(answered: Answered) -> frozenset[str]:

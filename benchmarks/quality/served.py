@@ -68,12 +68,13 @@ def _by_conversation(items: Iterable[Item]) -> list[tuple[str | None, list[Item]
 async def ask(
     endpoint: Endpoint, corpus: Corpus, keys: Mapping[str, str], arguments: Mapping[str, object]
 ) -> list[Answered]:
-    """Ask every question, with these further arguments of `recall`."""
+    """Ask every question, as of the moment it is asked at, with these further arguments of `recall`."""
     progress = Progress(f"{corpus.name} questions", len(corpus.questions))
     async with endpoint.client(corpus.name) as client:
 
         async def answered(question: Asked) -> Answered:
-            answer = await call(client, "recall", {"query": question.text, **arguments})
+            at = {} if question.asked_at is None else {"as_of": question.asked_at.isoformat()}
+            answer = await call(client, "recall", {"query": question.text, **at, **arguments})
             progress.step()
             return _answered(answer["hits"], keys)
 

@@ -82,7 +82,7 @@ def _by_group(corpus: Corpus) -> Corpus:
 
 
 def _project(project: Project) -> Corpus:
-    questions = (Asked(q.text, q.gold, q.kind, q.superseded) for q in project.questions)
+    questions = (Asked(q.text, q.gold, q.kind, q.superseded, q.half, q.asked_at) for q in project.questions)
     return Corpus(f"agent-{project.name}", tuple(map(_stored, project.memories)), tuple(questions))
 
 

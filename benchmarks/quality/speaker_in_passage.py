@@ -19,9 +19,9 @@ from benchmarks.locomo import Conversation, MissingData, Turn, read_conversation
 from lodestore.adapters.onnx_embedder import OnnxEmbedder, connect_local
 from lodestore.ports.embedder import EmbeddingFailed
 from lodestore.retrieval.bm25 import corpus_statistics, count_terms, ideal, score
+from lodestore.retrieval.calibration import calibration_of
 from lodestore.retrieval.fusion import fuse
 from lodestore.retrieval.tokenizer import index_terms, query_terms
-from lodestore.services.query_vectors import ANCHORS
 
 TOP = 10
 DEFAULT_CONVERSATIONS = 4
@@ -31,6 +31,7 @@ Scores = NDArray[np.float64]
 def measure(conversations: list[Conversation], embedder: OnnxEmbedder) -> dict[str, list[tuple[float, bool]]]:
     """Way of searching to (share of the evidence in the top ten, whether any is) of each question."""
     found: dict[str, list[tuple[float, bool]]] = defaultdict(list)
+    anchors = calibration_of(embedder.model).anchors
     for conversation in conversations:
         turns = [turn for session in conversation.sessions for turn in session.turns]
         place = {turn.id: row for row, turn in enumerate(turns)}
@@ -49,7 +50,7 @@ def measure(conversations: list[Conversation], embedder: OnnxEmbedder) -> dict[s
             for name, passages in vectors.items():
                 cosine = (passages @ asked).astype(np.float64)
                 found[f"vectors, {name}"].append(_found(cosine, gold))
-                found[f"both, {name}"].append(_found(fuse(keyword, cosine, ANCHORS).relevance, gold))
+                found[f"both, {name}"].append(_found(fuse(keyword, cosine, anchors).relevance, gold))
     return found
 
 

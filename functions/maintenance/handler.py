@@ -1,10 +1,10 @@
 """The Lambda handler of maintenance: a schedule in, a report out; or a batch of the queue in, what to repeat out.
 
-Owns: the forms of both events and of the answers. Guarantees: names the steps that this version has and those of
-the design that it has not yet; an unknown task is an error, so that the scheduler's dead-letter queue shows it; with a
-queue a schedule's event puts one message on it for each tenant that has something to do, and without one the tenants
-are looked after in turn. The log line holds counts and digests, never a tenant's name; the answer names tenants, for
-the operator alone. Gives up: which tenants, in which order, for how long; `lodestore.services` decides.
+Owns: the forms of both events and of the answers. Guarantees: names the steps that this version has; an unknown task
+is an error, so that the scheduler's dead-letter queue shows it; with a queue a schedule's event puts one message on
+it for each tenant that has something to do, and without one the tenants are looked after in turn. The log line holds
+counts and digests, never a tenant's name; the answer names tenants, for the operator alone. Gives up: which tenants,
+in which order, for how long; `lodestore.services` decides.
 
 Source: "Reporting batch item failures" in the AWS Lambda developer guide.
 """
@@ -32,7 +32,6 @@ from maintenance.journal import SERVICE, Journal, counts_of
 
 DISPATCH = "dispatch"
 ALL = "all"
-STEPS_TO_COME = ("consolidate",)
 # Each is stored as well; an answer of Lambda's is 6 MB at most.
 REPORTS_SHOWN = 20
 MESSAGES_MOST = 1_000
@@ -104,7 +103,6 @@ class Maintenance:
             "task": DISPATCH,
             "at": format_moment(self._clock.now()),
             "steps_done": list(STEPS),
-            "steps_not_in_this_version": list(STEPS_TO_COME),
             **fields,
         }
 

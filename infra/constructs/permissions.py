@@ -43,6 +43,8 @@ INDEXER: _Places = {
         "pending/": (_READ, _WRITE, _DELETE),
         "index/": (_READ, _WRITE, _DELETE),
         "due/": (_READ, _WRITE),
+        # A rebuild shows the levels of use that were folded.
+        "counts/": (_READ,),
     },
 }
 MAINTENANCE: _Places = {
@@ -67,6 +69,8 @@ VECTORS = {
 PREFIXES = {"mcp_server": MCP_SERVER, "indexer": INDEXER, "maintenance": MAINTENANCE}
 # Whose memories are read version by version: for history, and to delete the versions of forgotten ones.
 _READS_VERSIONS = ("mcp_server", "maintenance")
+# Who makes vectors; the indexer takes them as they are stored.
+_EMBEDS = ("mcp_server", "maintenance")
 
 
 _WILDCARD = "Objects below one prefix of one bucket; a caller's tenant decides which."
@@ -85,7 +89,7 @@ def grant(role: iam.Role, function: str, storage: StorageStack, environment: Env
     _grant_vectors(role, function, storage, environment)
     if storage.key is not None:
         _allow(role, ["kms:Decrypt", "kms:GenerateDataKey"], [storage.key.key_arn])
-    if environment.embeddings == "bedrock":
+    if environment.embeddings == "bedrock" and function in _EMBEDS:
         model = (
             f"arn:{storage.partition}:bedrock:{storage.region}::foundation-model/{environment.embed_model}"
         )
@@ -106,9 +110,13 @@ def _grant_vectors(role: iam.Role, function: str, storage: StorageStack, environ
         accept(role, f"AwsSolutions-IAM5[Resource::{shown}/index/*]", reason)
 
 
-def grant_send(role: iam.Role, queue: sqs.Queue) -> None:
+def grant_send(role: iam.Role, queue: sqs.Queue, environment: Environment) -> None:
     """Let the function put tasks on this one queue."""
-    _allow(role, ["sqs:SendMessage"], [queue.queue_arn])
+    actions = ["sqs:SendMessage"]
+    if environment.name == "test":
+        # On AWS SendMessage allows the batch too; the emulator asks for an action of the request's own name.
+        actions.append("sqs:SendMessageBatch")
+    _allow(role, actions, [queue.queue_arn])
 
 
 def _allow(role: iam.Role, actions: Sequence[str], resources: Sequence[str]) -> None:

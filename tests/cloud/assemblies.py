@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.application import synthesise
 from lodestore import __version__
 from tests.structure.source_tree import ROOT
 
@@ -73,6 +72,9 @@ def variables(folder: Path, variant: Variant, python: str) -> Mapping[str, str]:
 
 def main(folder: Path, python: str) -> None:
     """Write all of them; what each synth says goes to stdout."""
+    # Whoever only asks where an assembly lies need not load aws-cdk-lib.
+    from infra.application import synthesise
+
     for variant in VARIANTS:
         tree = tree_of(folder, variant)
         print("\n".join(synthesise(tree, variables(folder, variant, python))), flush=True)

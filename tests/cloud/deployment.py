@@ -7,12 +7,14 @@ key and the URL, and nothing else of the deployment.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
@@ -156,6 +158,25 @@ class Deployment:
                 logGroupName=group, logStreamName=stream["logStreamName"], startFromHead=True
             )["events"]
         ]
+
+    def denials(self, function: str) -> list[str]:
+        """The lines of a function's log that say that it was denied something."""
+        return [line for line in self.logged(function) if "AccessDenied" in line]
+
+    @contextmanager
+    def without(self, role: str, action: str, prefix: str) -> Iterator[None]:
+        """While the block runs, the role whose logical id begins so lacks the action below the prefix."""
+        iam, name = self.emulator.client("iam"), self.resource("Service", "AWS::IAM::Role", role)
+        (policy,) = iam.list_role_policies(RoleName=name)["PolicyNames"]
+        right = iam.get_role_policy(RoleName=name, PolicyName=policy)["PolicyDocument"]
+        wrong = json.loads(json.dumps(right))
+        (statement,) = [held for held in wrong["Statement"] if f"/{prefix}*" in json.dumps(held["Resource"])]
+        statement["Action"].remove(action)
+        iam.put_role_policy(RoleName=name, PolicyName=policy, PolicyDocument=json.dumps(wrong))
+        try:
+            yield
+        finally:
+            iam.put_role_policy(RoleName=name, PolicyName=policy, PolicyDocument=json.dumps(right))
 
     def waiting(self, queue: str) -> int:
         """How many messages a queue holds, those that are being worked on included."""

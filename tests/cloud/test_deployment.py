@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -125,6 +124,48 @@ def test_a_deploy_of_changed_code_runs_it_and_keeps_the_data(
     assert writer.call("memory_stats")["total"] == before
 
 
+@pytest.mark.promise("P-SILENT-NEVER")
+def test_an_endpoint_without_a_permission_is_denied_and_its_caller_is_told(
+    deployment: Deployment, writer: Caller, remembered: Remembered, timeline: Timeline
+) -> None:
+    with timeline.step("a wrong policy of the endpoint is denied, the right one taken back"):
+        with deployment.without("McpServerRole", "s3:PutObject", keys.MEMORIES):
+            refused = writer.call("remember", content="This has no permission to be stored")
+            assert (refused["error"], refused["written"]) == ("unavailable", False)
+            assert remembered.id in [hit["id"] for hit in writer.recall(remembered.content)["hits"]]
+            eventually("AccessDenied in its log", lambda: deployment.denials("mcp_server"))
+        assert writer.call("remember", content="This is stored again")["status"] == "stored"
+
+
+@pytest.mark.case("B80")
+def test_an_indexer_without_a_permission_hides_nothing_and_makes_up_for_it(
+    deployment: Deployment, writer: Caller, remembered: Remembered, timeline: Timeline
+) -> None:
+    content = "Told while no index could be written: the canary is called Piet"
+    with timeline.step("a wrong policy of the indexer is denied, recall goes on"):
+        with deployment.without("IndexerRole", "s3:PutObject", keys.INDEX):
+            stored = writer.call("remember", content=content)
+            eventually("AccessDenied in its log", lambda: deployment.denials("indexer"))
+            answer = writer.recall(content)
+            assert stored["id"] == answer["hits"][0]["id"]
+            assert answer["freshness"]["pending"] == writer.call("memory_stats")["pending"] == 1
+        shown(writer, stored["id"], content, after=remembered.generation)
+
+
+@pytest.mark.promise("P-BOUNDED")
+@pytest.mark.case("B67")
+def test_what_is_too_large_is_refused_by_name_and_the_largest_comes_back_whole(writer: Caller) -> None:
+    tags = [f"{number:02}" + "年" * 60 for number in range(30)]
+    stored = writer.call("remember", content="é" * 6_000, tags=tags)
+    held = writer.call("get_memory", id=stored["id"])["memory"]
+    assert (held["content"], sorted(held["tags"])) == ("é" * 6_000, tags)
+    before = writer.call("memory_stats")["total"]
+    refused = writer.call("remember", content="é" * 16_001)
+    assert (refused["error"], refused["field"]) == ("too_large", "content")
+    assert (refused["limit"], refused["got"]) == (32_000, 32_002)
+    assert writer.call("memory_stats")["total"] == before
+
+
 def test_the_schedule_runs_maintenance_which_leaves_a_report(
     deployment: Deployment, writer: Caller, timeline: Timeline
 ) -> None:
@@ -152,39 +193,7 @@ def test_the_poisoned_event_ends_in_the_dead_letter_queue_alone(
     assert [message["Body"] for message in held["Messages"]] == [POISON]
 
 
-@pytest.mark.promise("P-SILENT-NEVER")
-def test_a_role_without_its_permission_is_denied_and_the_caller_is_told(
-    deployment: Deployment, writer: Caller, remembered: Remembered, timeline: Timeline
-) -> None:
-    iam = deployment.emulator.client("iam")
-    role = deployment.resource("Service", "AWS::IAM::Role", "McpServerRole")
-    (name,) = iam.list_role_policies(RoleName=role)["PolicyNames"]
-    right = iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
-    with timeline.step("a wrong policy is denied, the right one taken back"):
-        iam.put_role_policy(RoleName=role, PolicyName=name, PolicyDocument=json.dumps(_no_memory_put(right)))
-        refused = writer.call("remember", content="This has no permission to be stored")
-        assert (refused["error"], refused["written"]) == ("unavailable", False)
-        assert remembered.id in [hit["id"] for hit in writer.recall(remembered.content)["hits"]]
-        eventually("AccessDenied in the log of the function", lambda: _denied(deployment))
-        iam.put_role_policy(RoleName=role, PolicyName=name, PolicyDocument=json.dumps(right))
-        assert writer.call("remember", content="This is stored again")["status"] == "stored"
-
-
-def _denied(deployment: Deployment) -> list[str]:
-    return [line for line in deployment.logged("mcp_server") if "AccessDenied" in line]
-
-
 def _take_the_tail_away(deployment: Deployment) -> None:
     s3, bucket = deployment.emulator.client("s3"), deployment.bucket("Index")
     for name in deployment.objects("Index", keys.pending_of("acme")):
         s3.delete_object(Bucket=bucket, Key=name)
-
-
-def _no_memory_put(policy: dict[str, Any]) -> dict[str, Any]:
-    """The policy without leave to write memories."""
-    wrong: dict[str, Any] = json.loads(json.dumps(policy))
-    (statement,) = [
-        held for held in wrong["Statement"] if f"/{keys.MEMORIES}*" in json.dumps(held["Resource"])
-    ]
-    statement["Action"].remove("s3:PutObject")
-    return wrong

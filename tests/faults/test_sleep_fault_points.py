@@ -1,4 +1,4 @@
-"""Sweep, expiry, purge, folding, erasing: each fault at each of their requests, then the same again without one.
+"""Sweep, expiry, pruning, purge, folding, erasing: each fault at each of their requests, then the same without one.
 
 A scenario runs once clean to count its requests; then once for every request and every fault that this request can
 meet. Whatever happened: a second run ends where a clean one ends: the same memories, the same stubs and their copies,
@@ -7,6 +7,7 @@ the same counts, no word of what was forgotten, and an index that shows exactly 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,7 +19,7 @@ from lodestore.bootstrap import Lodestore
 from lodestore.errors import Unavailable
 from lodestore.format import keys
 from lodestore.ports.object_store import Found, StoreUnavailable, Version
-from lodestore.services.upkeep_steps import EXPIRE, FOLD, PURGE, SWEEP
+from lodestore.services.upkeep_steps import EXPIRE, FOLD, PRUNE, PURGE, SWEEP
 from tests.faults.hostile_store import Crash, FaultyStore, at
 from tests.faults.test_indexer_fault_points import points
 from tests.services.index_truth import contents_of, in_memory, shown_by_index, truth_of
@@ -27,6 +28,12 @@ from tests.stores.memory_store import Contents
 
 WORD = b"XYZZYPLUGH"
 WINDOW = timedelta(hours=24)
+POLICIES = json.dumps(
+    [
+        {"name": "goes", "tags": ["old"], "older_than_days": 0.5, "forget": True},
+        {"name": "may go", "tags": ["stale"], "unused_for_days": 0.5},
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,7 @@ def _step(*steps: str) -> Callable[[Lodestore], object]:
 SCENARIOS = [
     Scenario("sweep", _step(SWEEP)),
     Scenario("expire", _step(EXPIRE)),
+    Scenario("prune", _step(PRUNE)),
     Scenario("purge", _step(PURGE)),
     Scenario("fold", _step(FOLD)),
     Scenario("erase", lambda one: one.erasing.run("acme")),
@@ -62,6 +70,8 @@ def _begin(world: World) -> None:
     acme.call("memory_feedback", id=kept, useful=True)
     acme.call("memory_feedback", id=word, useful=True)
     acme.stored("a visit", ttl_days=1 / 1440)
+    acme.stored("an event of long ago", tags=["old"])
+    acme.stored("an event of long ago that may go", tags=["stale"])
     world.instance().lodestore.upkeep.index("acme")
     acme.call("forget", id=word)
     hand = acme.stored("put back by hand")
@@ -94,10 +104,17 @@ def _ends(world: World, name: str) -> object:
         sorted(copies),
         totals,
         _fed_back(world),
+        _proposed(world),
         sorted({version.key for version in versions}),
         deltas,
         other,
     )
+
+
+def _proposed(world: World) -> list[tuple[str, ...]]:
+    """The members of all proposals, whose ids follow from them."""
+    proposals = world.instance().lodestore.proposals.all("acme").values()
+    return sorted(stored.proposal.member_ids for stored in proposals)
 
 
 def _fed_back(world: World) -> set[str]:
@@ -112,11 +129,15 @@ def _body(world: World, version: Version) -> bytes:
     return found.body if isinstance(found, Found) else b""
 
 
+def _instance(world: World) -> Lodestore:
+    return world.instance(variables={"PRUNE": POLICIES}).lodestore
+
+
 def _finish(world: World, scenario: Scenario) -> None:
     """The same step again, then everything, until the index has settled."""
-    scenario.act(world.instance().lodestore)
+    scenario.act(_instance(world))
     for _ in range(2):
-        world.instance().lodestore.sleeping.run("acme")
+        _instance(world).sleeping.run("acme")
         world.clock.advance(WINDOW)
 
 
@@ -132,7 +153,7 @@ def test_killed_between_any_two_requests_and_run_again_the_final_state_is_the_sa
         return in_memory(first, contents_of(first.state), contents_of(first.index))
 
     clean = again()
-    scenario.act(clean.instance().lodestore)
+    scenario.act(_instance(clean))
     sent = {
         name: [request.operation for request in store.requests]
         for name, store in (("state", clean.state), ("index", clean.index))
@@ -147,7 +168,7 @@ def test_killed_between_any_two_requests_and_run_again_the_final_state_is_the_sa
         store: FaultyStore = getattr(world, store_name)
         store.inject(at(number, fault))
         try:
-            scenario.act(world.instance().lodestore)
+            scenario.act(_instance(world))
         except (StoreUnavailable, Unavailable):
             pass
         except Crash:

@@ -13,10 +13,14 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from tests.infra.synthesised import resources, template
+from tests.infra.synthesised import base, resources, template
 
-# A queue's logical id, by how it begins, to its name in the tests.
-QUEUES = {"ExportsOutputFnGetAttChanges": "changes", "TasksQueue": "tasks"}
+# A logical id, by how it begins, to its name in the tests.
+NAMED = {
+    "ExportsOutputFnGetAttChanges": "changes",
+    "ExportsOutputFnGetAttKey": "key",
+    "TasksQueue": "tasks",
+}
 FUNCTIONS = {"mcp_server": "McpServer", "indexer": "Indexer", "maintenance": "Maintenance"}
 
 
@@ -55,11 +59,11 @@ class Policy:
             case {"Fn::Join": [separator, parts]}:
                 return str(separator).join(self._text(part) for part in parts)
             case {"Fn::ImportValue": name}:
-                place = str(name).removeprefix(f"lodestore-{self._environment}-").removesuffix("-arn")
-                return _queue(str(name).partition(":")[2]) or place
+                place = str(name).removeprefix(f"lodestore-{base(self._environment)}-").removesuffix("-arn")
+                return _known(str(name).partition(":")[2]) or place
             case {"Fn::GetAtt": [name, "Arn"]}:
                 assert name in template(self._environment, "Service")["Resources"]
-                return _queue(str(name)) or str(name)
+                return _known(str(name)) or str(name)
             case {"Ref": name}:
                 return f"<{name}>"
         raise AssertionError(f"not understood: {value}")
@@ -73,8 +77,8 @@ class Policy:
         return {text for text in texts if "*" in text}
 
 
-def _queue(name: str) -> str | None:
-    return next((known for start, known in QUEUES.items() if name.startswith(start)), None)
+def _known(name: str) -> str | None:
+    return next((known for start, known in NAMED.items() if name.startswith(start)), None)
 
 
 def _listed(value: Any) -> list[Any]:

@@ -1,7 +1,7 @@
 """Stacks as the templates that CloudFormation would read.
 
-Owns: one synth for each environment and process, with the real layers. Guarantees: what is read is what
-`python app.py` writes. Gives up: CloudFormation's own judgement; the emulator is asked for that by hand.
+Owns: one synth for each environment and process, and one for all variants, with the real layers. Guarantees: what is
+read is what `python app.py` writes. Gives up: CloudFormation's own judgement; the emulator is asked for that by hand.
 """
 
 from __future__ import annotations
@@ -16,14 +16,31 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.infra.variants import BASE, VARIANTS
 from tests.structure.source_tree import ROOT
 
 Resource = Mapping[str, Any]
 
 
 @cache
+def variants() -> Path:
+    """The folder with an assembly for each of the variants."""
+    folder = Path(tempfile.mkdtemp(prefix="lodestore-variants-"))
+    answer = _run([sys.executable, "-m", "tests.infra.variants", str(folder)], {})
+    assert answer.returncode == 0, answer.stderr
+    return folder
+
+
+def base(environment: str) -> str:
+    """The environment's name in its template; a variant has that of dev."""
+    return BASE if environment in VARIANTS else environment
+
+
+@cache
 def assembly(environment: str) -> Path:
-    """The folder that `python app.py` wrote for the environment."""
+    """The folder that `python app.py` wrote for the environment, or that of a variant."""
+    if environment in VARIANTS:
+        return variants() / environment
     outdir = Path(tempfile.mkdtemp(prefix=f"lodestore-{environment}-"))
     answer = synth({"ENV": environment, "CDK_OUTDIR": str(outdir)})
     assert answer.returncode == 0, answer.stderr
@@ -33,14 +50,17 @@ def assembly(environment: str) -> Path:
 
 def synth(variables: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """`python app.py` without credentials or region."""
+    return _run([sys.executable, "app.py"], variables)
+
+
+def _run(command: list[str], variables: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
-    command = [sys.executable, "app.py"]
     return subprocess.run(command, cwd=ROOT, env={**kept, **variables}, capture_output=True, text=True)
 
 
 def template(environment: str, stack: str) -> dict[str, Any]:
     """A stack's template; `stack` is Storage or Service."""
-    path = assembly(environment) / f"Lodestore-{environment}-{stack}.template.json"
+    path = assembly(environment) / f"Lodestore-{base(environment)}-{stack}.template.json"
     loaded: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return loaded
 

@@ -93,6 +93,42 @@ def test_the_same_hashes_give_the_same_asset_and_others_another(tmp_path: Path) 
     assert Layers(tmp_path, Target("x86_64", "3.13")).code().digest != first.digest
 
 
+def test_two_fresh_builds_of_the_same_hashes_are_the_same_to_the_byte(tmp_path: Path) -> None:
+    target = Target("x86_64", f"{sys.version_info[0]}.{sys.version_info[1]}")
+    pinned = requirements_for(ROOT / "requirements/layer-core.txt", target).splitlines()
+    (wheel,) = [line for line in pinned if line.startswith("jmespath==")]
+    digests, contents = [], []
+    for name in ("one", "two"):
+        root = tmp_path / name
+        (root / "requirements").mkdir(parents=True)
+        (root / "requirements/small.txt").write_text(f"{wheel}\n", encoding="utf-8")
+        layer = Layers(root, target).libraries("small")
+        files = sorted(path for path in layer.folder.rglob("*") if path.is_file())
+        assert layer.compiled
+        assert any(path.suffix == ".pyc" for path in files)
+        digests.append(layer.digest)
+        contents.append([(path.relative_to(layer.folder), path.read_bytes()) for path in files])
+    assert digests[0] == digests[1]
+    assert contents[0] == contents[1]
+
+
+def test_without_the_interpreter_a_layer_ships_without_bytecode_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "layers/core/python/lodestore/__init__.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("ONE = 1\n", encoding="utf-8")
+    monkeypatch.setattr("infra.layers.interpreter_of", lambda _: None)
+    bare = Layers(tmp_path, ARM).code()
+    assert bare.note.endswith("no bytecode: no interpreter of that version here")
+    assert not list(bare.folder.rglob("*.pyc"))
+    monkeypatch.setattr("infra.layers.interpreter_of", lambda _: sys.executable)
+    compiled = Layers(tmp_path, ARM).code()
+    assert compiled.note.endswith("unzipped, bytecode")
+    assert list(compiled.folder.rglob("*.pyc"))
+    assert bare.digest != compiled.digest
+
+
 def test_markers_are_read_for_the_functions_and_not_for_this_machine(tmp_path: Path) -> None:
     lock = tmp_path / "lock.txt"
     lock.write_text(

@@ -42,6 +42,8 @@ def test_the_variables_of_a_function_are_settings_that_it_takes(environment: str
             variables["VECTOR_BUCKET"] = "vector-bucket"
         if "MAINTENANCE_QUEUE_URL" in variables:
             variables["MAINTENANCE_QUEUE_URL"] = "https://sqs.eu-west-1.amazonaws.com/123456789012/tasks"
+        if "VECTOR_BUCKET" in variables:
+            variables["VECTOR_BUCKET"] = "vector-bucket"
         settings = parse_settings({**variables, "AWS_LAMBDA_FUNCTION_NAME": held["FunctionName"]})
         assert settings.auth == variables["AUTH"]
         parse_origins(variables.get("ALLOWED_ORIGINS", ""))

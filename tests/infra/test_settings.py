@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 
 from infra.settings import ENVIRONMENTS, Auth, WrongSettings, load
+from lodestore.domain.pruning import Policy
+from lodestore.domain.upkeep_rules import TenantRules, parse_rules
+from lodestore.services.upkeep_steps import EMBED, MERGE, SWITCHABLE
+from lodestore.settings import parse_settings
 from tests.infra.synthesised import synth
 from tests.structure.source_tree import ROOT
 
@@ -57,6 +61,9 @@ def test_every_environment_of_the_project_is_valid(name: str) -> None:
         ),
         ('alarm_email = "a@b"', "alarm_email"),
         ("receives_most = 0", "receives_most"),
+        ("forget_window_hours = 0", "forget_window_hours"),
+        ('sleep_off = ["embed merge"]', "sleep_off"),
+        (f'[[prune]]\nname = "{"n" * 2_500}"', "2,500 characters"),
         ("visibility_seconds = 599", "visibility_seconds must be 600 or more"),
         ('name = "prod"', "name"),
         ("retain = yes", "can't be read"),
@@ -64,6 +71,30 @@ def test_every_environment_of_the_project_is_valid(name: str) -> None:
 )
 def test_a_wrong_setting_is_named(tmp_path: Path, text: str, named: str) -> None:
     assert named in _load(tmp_path, text)
+
+
+@pytest.mark.promise("P-REVERSIBLE-SLEEP")
+def test_the_rules_of_maintenance_reach_the_functions(tmp_path: Path) -> None:
+    text = """
+        forget_window_hours = 48
+        sleep_off = ["embed", "merge"]
+        [[prune]]
+        name = "stale"
+        unused_for_days = 365
+        [tenant_upkeep.acme]
+        prune = []
+    """
+    (tmp_path / "dev.toml").write_text(text, encoding="utf-8")
+    settings = parse_settings(load(tmp_path, "dev").upkeep_variables)
+    rules = parse_rules(
+        prune=settings.prune, off=settings.sleep_off, tenants=settings.tenant_upkeep, switchable=SWITCHABLE
+    )
+    assert settings.forget_window == 48 * 3600
+    assert rules.common == TenantRules(
+        (Policy(name="stale", unused_for_days=365.0),), frozenset({EMBED, MERGE})
+    )
+    assert rules.of("acme").policies == ()
+    assert parse_settings(load(FOLDER, "prod").upkeep_variables).prune == ""
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from lodestore.retrieval.calibration import KEYWORDS_ALONE, NO_RIVAL, Evidence
 from tests.faults.hostile_store import Fault, on
 from tests.services.world import Instance, World, rows
 
@@ -186,8 +187,9 @@ def test_explain_shows_the_parts_of_a_score(acme: Instance) -> None:
     (hit,) = rows(acme.call("recall", query="office", explain=True), "hits")
     explain = hit["explain"]
     assert isinstance(explain, dict)
-    expected = explain["relevance"] * (0.9 + 0.05 * explain["importance"] + 0.05 * explain["recency"])
-    assert hit["score"] == pytest.approx(expected, abs=1e-3)
+    asked = Evidence(keyword=explain["keyword"], vector=0.0, lead=NO_RIVAL, reach=1.0, unknown=0.0)
+    assert hit["score"] == pytest.approx(KEYWORDS_ALONE.first.at(asked) * 1.012, abs=1e-3)
+    assert explain["known"] == pytest.approx(KEYWORDS_ALONE.known.at(asked), abs=1e-3)
     (plain,) = rows(acme.call("recall", query="office"), "hits")
     assert "explain" not in plain
 

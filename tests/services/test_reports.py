@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lodestore.domain.sleep_report import SleepReport
+from benchmarks.cost.prices import prices
+from lodestore.domain.sleep_report import PRICES, PRICES_OF, SleepReport
 from lodestore.format import keys
 from lodestore.format.reports import as_markdown, encode_report, report_fields
 from lodestore.ports.object_store import Found
@@ -62,6 +63,14 @@ def test_every_request_and_byte_of_a_sleep_is_in_its_report_that_of_storing_it_t
         assert (own.step, own.counts["stored"]) == (REPORT, 1)
         assert own.traffic.bytes_written == len(stored(world, report))
         assert report.traffic.cost_usd >= sum(step.traffic.cost_usd for step in report.steps)
+
+
+def test_a_report_is_priced_by_the_dated_price_list() -> None:
+    writes, reads = prices()["s3_write"], prices()["s3_read"]
+    assert writes.date == reads.date == PRICES_OF
+    dear = {"create", "replace", "list", "versions"}
+    expected = {name: writes.of(1) if name in dear else reads.of(1) for name in PRICES}
+    assert pytest.approx(expected | {"delete": 0.0, "delete_version": 0.0}) == PRICES
 
 
 def test_a_report_that_the_store_does_not_take_is_said_and_fails_nothing(

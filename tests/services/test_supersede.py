@@ -188,3 +188,16 @@ def test_a_forgotten_target_is_refused_where_the_first_statement_no_longer_stand
         world.clock.advance(timedelta(days=2))
     error = acme.error("remember", content="The office is in Bergen", supersedes=[old], ttl_days=1)
     assert (error["error"], error["field"], error["written"]) == ("invalid_argument", "supersedes", False)
+
+
+@pytest.mark.promise("P-BOUNDED")
+def test_saying_a_memory_again_does_not_make_it_supersede_more_than_the_limit(acme: Instance) -> None:
+    older = [acme.stored(f"The office is on floor {number}", id=f"floor-{number}") for number in range(33)]
+    acme.stored("The office is on the roof", supersedes=older[:32])
+    error = acme.error("remember", content="The office is on the roof", supersedes=older[32:])
+    assert (error["error"], error["field"], error["limit"], error["got"]) == (
+        "too_large",
+        "supersedes",
+        32,
+        33,
+    )

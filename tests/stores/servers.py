@@ -76,27 +76,32 @@ def seaweedfs(folder: Path) -> Iterator[Server]:
     """SeaweedFS with its S3 gateway, and without what else it would start. Raises NotInstalled."""
 
     def command(ports: Sequence[int]) -> tuple[list[str], dict[str, str]]:
-        names = ("s3", "master", "volume", "filer", "admin")
-        flags = [f"-{name}.port={port}" for name, port in zip(names, ports[:5], strict=True)]
-        flags += [f"-{name}.port.grpc={port}" for name, port in zip(names, ports[5:], strict=True)]
-        return [
-            str(WEED),
-            "mini",
-            f"-dir={folder}",
-            f"-ip={LOOPBACK}",
-            f"-ip.bind={LOOPBACK}",
-            f"-filer.localSocket={folder}/filer.sock",
-            f"-s3.localSocket={folder}/s3.sock",
-            "-master.telemetry=false",
-            "-admin.ui=false",
-            "-webdav=false",
-            "-s3.port.iceberg=0",
-            "-s3.port.lance=0",
-            *flags,
-        ], {}
+        return seaweedfs_command(folder, ports), {}
 
     with _running(WEED, folder, 10, command, "/status") as server:
         yield server
+
+
+def seaweedfs_command(folder: Path, ports: Sequence[int]) -> list[str]:
+    """SeaweedFS over the folder, at ten ports; the first is S3's."""
+    names = ("s3", "master", "volume", "filer", "admin")
+    flags = [f"-{name}.port={port}" for name, port in zip(names, ports[:5], strict=True)]
+    flags += [f"-{name}.port.grpc={port}" for name, port in zip(names, ports[5:], strict=True)]
+    return [
+        str(WEED),
+        "mini",
+        f"-dir={folder}",
+        f"-ip={LOOPBACK}",
+        f"-ip.bind={LOOPBACK}",
+        f"-filer.localSocket={folder}/filer.sock",
+        f"-s3.localSocket={folder}/s3.sock",
+        "-master.telemetry=false",
+        "-admin.ui=false",
+        "-webdav=false",
+        "-s3.port.iceberg=0",
+        "-s3.port.lance=0",
+        *flags,
+    ]
 
 
 Command = Callable[[Sequence[int]], tuple[list[str], dict[str, str]]]
@@ -111,9 +116,9 @@ def _running(program: Path, folder: Path, ports: int, command: Command, health: 
     for _ in range(STARTS):
         chosen = free_ports(ports)
         arguments, environment = command(chosen)
-        process = _start(arguments, environment, log)
+        process = start_server(arguments, environment, log)
         try:
-            if _is_ready(process, chosen[0], health):
+            if is_ready(process, chosen[0], health):
                 yield Server(f"http://{LOOPBACK}:{chosen[0]}", process.pid)
                 return
         finally:
@@ -132,7 +137,10 @@ def free_ports(count: int) -> list[int]:
         return [one.getsockname()[1] for one in sockets]
 
 
-def _start(arguments: Sequence[str], environment: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
+def start_server(
+    arguments: Sequence[str], environment: Mapping[str, str], log: Path
+) -> subprocess.Popen[bytes]:
+    """The process, its words added to the log."""
     inherited = {name: os.environ[name] for name in ("HOME", "LANG", "PATH", "TMPDIR") if name in os.environ}
     with log.open("ab") as output:
         return subprocess.Popen(
@@ -140,7 +148,8 @@ def _start(arguments: Sequence[str], environment: Mapping[str, str], log: Path) 
         )
 
 
-def _is_ready(process: subprocess.Popen[bytes], port: int, health: str) -> bool:
+def is_ready(process: subprocess.Popen[bytes], port: int, health: str) -> bool:
+    """Wait until it answers; False where it ended, or did not answer in time."""
     pause = threading.Event()
     for _ in range(READY_POLLS):
         if process.poll() is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lodestore.domain.member import Member
+from lodestore.domain.memory import Member
 from lodestore.domain.proposal import Proposal, ProposalKind, ProposalStatus
 from lodestore.domain.undo_record import UndoKind, UndoRecord
 from lodestore.format.proposals import InvalidProposal, decode_proposal, encode_proposal

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lodestore.domain.memory import Embedding, Memory, MemoryType, Record, Scope, Stub
+from lodestore.domain.memory import Embedding, Member, Memory, MemoryType, Record, Scope, Stub
 from lodestore.format.counts import (
     InvalidCounts,
     decode_delta,
@@ -63,7 +63,19 @@ STUB = Stub(
 )
 
 
-@pytest.mark.parametrize(("name", "record"), [("memory-schema-1.json", MEMORY), ("stub-schema-1.json", STUB)])
+READS = (Member("m3", "01JNX2A5X0AAAAAAAAAAAAAAAA", "0" * 64),)
+MERGED = replace(MEMORY, supersedes=("m3",), consolidated_reads=READS)
+
+
+@pytest.mark.parametrize(
+    ("name", "record"),
+    [
+        ("memory-schema-1.json", MEMORY),
+        ("merged-memory-schema-1.json", MERGED),
+        ("stub-schema-1.json", STUB),
+        ("merged-stub-schema-1.json", replace(STUB, supersedes=("m3",), consolidated_reads=READS)),
+    ],
+)
 def test_golden_records_are_written_and_read_as_they_always_were(name: str, record: Record) -> None:
     golden = (GOLDEN / name).read_bytes()
     assert encode_record(record) == golden
@@ -88,6 +100,13 @@ def test_the_embedding_comes_last_so_that_a_person_reads_the_rest_first() -> Non
 def test_a_record_under_anothers_key_is_invalid(tenant: str, memory_id: str) -> None:
     with pytest.raises(InvalidRecord):
         decode_record(encode_record(MEMORY), tenant, memory_id)
+
+
+def nested(levels: int) -> dict[str, object]:
+    value: dict[str, object] = {}
+    for _ in range(levels - 1):
+        value = {"a": value}
+    return value
 
 
 def _changed(**fields: object) -> bytes:
@@ -120,19 +139,34 @@ def _changed(**fields: object) -> bytes:
         _changed(created_at=None),
         _changed(expires_at=5),
         _changed(version=0),
+        _changed(version=10**30),
         _changed(revision="short"),
         _changed(revision="8ZZZZZZZZZAAAAAAAAAAAAAAAA"),
         _changed(recent=["x"]),
         _changed(metadata=["x"]),
         _changed(metadata={"a": "\ud800"}),
+        _changed(metadata={"a": [float("nan")]}),
+        _changed(metadata={"a": float("inf")}),
+        _changed(metadata=nested(65)),
+        _changed(metadata=nested(900)),
         _changed(embedding={"model": "m", "dim": 3, "spans": [[0, 1]], "f16": "AAAA"}),
         _changed(embedding={"model": "m", "dim": 1, "spans": [[0]], "f16": "AAA="}),
+        _changed(embedding={"model": "m", "dim": 1, "spans": [[0, float("inf")]], "f16": "AAA="}),
+        _changed(embedding={"model": "m", "dim": 10**30, "spans": [], "f16": ""}),
+        _changed(embedding={"model": "m", "dim": 1, "spans": [[0, 1]], "f16": "AHw="}),
+        _changed(embedding={"model": "m", "dim": 1, "spans": [[0, 1]], "f16": "Af4="}),
         _changed(embedding="x"),
     ],
 )
 def test_what_is_no_record_is_invalid_and_never_half_read(body: bytes) -> None:
     with pytest.raises(InvalidRecord):
         decode_record(body, "acme", "m0")
+
+
+def test_metadata_of_the_greatest_depth_is_read() -> None:
+    record = decode_record(_changed(metadata=nested(64)), "acme", "m0")
+    assert isinstance(record, Memory)
+    assert record.metadata == nested(64)
 
 
 def test_fields_that_this_version_does_not_know_are_passed_over() -> None:
@@ -176,6 +210,9 @@ def test_any_bytes_are_a_record_or_invalid(body: bytes) -> None:
         b"{}",
         b'{"schema":1,"counts":{},"folded":{"a":-1}}',
         b'{"schema":1,"counts":{"m":[1]},"folded":{}}',
+        b'{"schema":1,"counts":{"m":[1,0,1' + b"0" * 30 + b']},"folded":{}}',
+        b'{"schema":1,"counts":{"\\ud83d":[1,0,0]},"folded":{}}',
+        b'{"schema":1,"counts":{},"folded":{},"notes":[{"id":"m","useful":true,"note":"\\ud83d"}]}',
     ],
 )
 def test_what_is_no_snapshot_is_invalid(body: bytes) -> None:

@@ -22,7 +22,7 @@ from tests.unit.retrieval.random_records import MEMORY, MODEL, START, corpora, s
 
 GOLDEN = Path(__file__).with_name("golden") / "segment-schema-1.safetensors"
 # As it was written before `not_useful` and `last_used` were columns.
-OLDER = Path(__file__).with_name("golden") / "segment-schema-1-without-last-used.safetensors"
+OLDER = ("segment-schema-1-without-last-used.safetensors", "segment-schema-1-without-members.safetensors")
 RECORDS: list[Record] = [
     replace(
         MEMORY,
@@ -83,8 +83,13 @@ def test_a_golden_segment_is_written_and_read_as_it_always_was() -> None:
     assert same(golden(), as_always())
 
 
-def test_a_segment_of_before_a_column_was_added_is_read_as_one_with_its_default() -> None:
-    assert same(decode_segment(OLDER.read_bytes()), as_always())
+@pytest.mark.parametrize("name", OLDER)
+def test_a_segment_of_before_a_column_was_added_is_read_as_one_with_its_default(name: str) -> None:
+    arrays = dict(as_always().arrays)
+    for column in ("stated", "form", "wording", "topic"):
+        arrays[column] = np.zeros_like(arrays[column])
+    expected = Segment(arrays, MODEL, 1)
+    assert same(decode_segment(GOLDEN.with_name(name).read_bytes()), expected)
 
 
 def test_what_a_segment_holds_is_read_off_its_columns() -> None:
@@ -156,6 +161,12 @@ def test_columns_of_a_newer_version_are_passed_over_and_missing_ones_have_their_
         {"importance": np.full(3, np.nan, np.float32)},
         {"type": np.full(3, 200, np.uint8)},
         {"id": np.full(12, 200, np.uint8)},
+        {"id": np.zeros(12, np.uint8)},
+        {"id": np.full(12, ord("/"), np.uint8)},
+        {"id": np.full(12, ord("."), np.uint8)},
+        {"id_at": np.array([0, 0, 8, 12], np.uint32)},
+        {"recalls": np.full(3, np.nan, np.float32)},
+        {"useful": np.full(3, np.inf, np.float32)},
         {"id_at": np.array([0, 9, 4, 12], np.uint32)},
         {"id_at": np.array([1, 4, 8, 12], np.uint32)},
         {"id_at": np.array([0, 4, 8, 99], np.uint32)},
@@ -163,6 +174,8 @@ def test_columns_of_a_newer_version_are_passed_over_and_missing_ones_have_their_
         {"revision": np.zeros((3, 26), np.int16)},
         {"revision": np.zeros((3, 25), np.uint8)},
         {"revision": np.full((3, 26), 255, np.uint8)},
+        {"revision": np.full((3, 26), ord("U"), np.uint8)},
+        {"revision": np.full((3, 26), ord("8"), np.uint8)},
         {"term": np.zeros(3, np.uint64)},
         {"posting_row": np.full(4, 3, np.uint32)},
         {"posting_row": np.full(4, -1, np.int32)},
@@ -172,6 +185,7 @@ def test_columns_of_a_newer_version_are_passed_over_and_missing_ones_have_their_
         {"vector": np.zeros((2, 4), np.float32)},
         {"vector_row": np.array([0, 9], np.uint32)},
         {"vector_scale": np.zeros(0, np.float32)},
+        {"vector_scale": np.full(2, np.inf, np.float32)},
     ],
     ids=str,
 )

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from lodestore.domain.memory import Memory, Record
 from lodestore.domain.moments import milliseconds
 from lodestore.retrieval import bm25
-from lodestore.retrieval.fusion import Anchors
+from lodestore.retrieval.calibration import FALL, calibration_of
+from lodestore.retrieval.conversation import chats
 from lodestore.retrieval.hashing import hash64
 from lodestore.retrieval.query_reading import read_query
 from lodestore.retrieval.ranking import score
@@ -147,16 +148,43 @@ def test_rows_that_stand_alone_are_ordered_by_their_own_words_and_vectors() -> N
         for one in IDS
     ]
     parts = [Part(segment(told), np.ones(len(told), np.bool_))]
-    asked = QueryVector(vectors(1, 3)[0], MODEL, Anchors(unrelated=-1.0, same=1.0))
+    asked = QueryVector(vectors(1, 3)[0], MODEL, calibration_of(MODEL))
     for vector in (None, asked):
         found = gather(
             parts, session_order([parts[0].segment]), read_query("oslo badge", START), vector
         ).signals
-        legs = (found.fused.keyword, found.fused.vector)
-        shares = [leg / (leg.max() or 1.0) for leg in legs]
-        told_by = (WEIGHTS.window + WEIGHTS.session) * found.fused.relevance / found.fused.relevance.max()
-        own = WEIGHTS.keywords * shares[0] + WEIGHTS.vectors * shares[1] + told_by
-        assert score(found).score == pytest.approx(found.fused.relevance.max() * 0.975 * own / own.max())
+        own = WEIGHTS.keywords * found.fused.keyword + WEIGHTS.vectors * found.fused.vector
+        own += WEIGHTS.window * found.fused.relevance / found.fused.relevance.max()
+        scores = score(found).score
+        assert scores == pytest.approx(scores.max() * (own / own.max()) ** FALL)
+
+
+def _chat(sources: Sequence[str], ends: Sequence[str]) -> Part:
+    told = [
+        replace(MEMORY, id=f"id-{n}", conversation="c", source=source, content=f"oslo badge {n}{end}")
+        for n, (source, end) in enumerate(zip(sources, ends, strict=True))
+    ]
+    return Part(segment(told), np.ones(len(told), np.bool_))
+
+
+@pytest.mark.parametrize(
+    ("sources", "ends", "is_chat"),
+    [
+        (["ann", "bob", "ann", "bob"], ["."] * 4, True),
+        (["turns"] * 4, [".", "?", ".", "."], True),
+        (["robot"] * 4, ["."] * 4, False),
+        (["robot"] * 2 + ["agent"] * 2, ["."] * 4, False),
+        (["ann"], ["?"], False),
+    ],
+    ids=["two speakers", "somebody asks", "notes of one writer", "notes of two writers", "one turn"],
+)
+def test_a_chat_is_where_people_answer_each_other_or_ask(
+    sources: Sequence[str], ends: Sequence[str], is_chat: bool
+) -> None:
+    part = _chat(sources, ends)
+    sessions = session_order([part.segment]).of_counted(part.counted)
+    columns = [part.segment[name][sessions.positions] for name in ("source", "question")]
+    assert chats(sessions, *columns).tolist() == [is_chat] * len(sources)
 
 
 def test_a_long_neighbour_does_not_outweigh_a_row_by_its_length() -> None:

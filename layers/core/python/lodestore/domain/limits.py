@@ -49,7 +49,7 @@ PARALLEL_READS = 32
 # A chain of corrections longer than this is refused where a cycle would have to be looked for.
 SUPERSEDE_WALK = 256
 # What a record that comes from outside may bring along; our own stays below each.
-LINKS = 256
+LINKS = 4_096
 VERSION_MOST = 1_000_000_000
 IMPORT_LINE_BYTES = 8_388_608
 IMPORT_FILE_BYTES = 67_108_864

@@ -1,6 +1,6 @@
 """A memory as it was read: what a proposal, an undo record and a merged memory say of the memories they are made of.
 
-Owns: `Member`, and the digest by which it is told whether the memory still says the same. Guarantees: a digest changes
+Owns: the digest by which it is told whether the memory still says the same. Guarantees: a digest changes
 with everything that a person stated, and with being forgotten and said anew; it does not change with what upkeep
 writes (vectors, notes of being superseded) nor with being restored. It holds no word.
 Gives up: secrecy of a short text before who holds the digest and guesses all of its other fields to the millisecond.
@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from lodestore.domain.identity import digest
-from lodestore.domain.memory import Memory, Record
+from lodestore.domain.memory import Member, Memory, Record
 from lodestore.domain.moments import format_moment
 
 
@@ -26,24 +25,16 @@ class Standing(StrEnum):
     FORGOTTEN = "forgotten"
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """id and revision as read; `digest`: `digest_of` what was read, 64 hex digits."""
+def member_of(memory: Memory) -> Member:
+    """The memory as it is."""
+    return Member(memory.id, memory.revision, digest_of(memory))
 
-    id: str
-    revision: str
-    digest: str
 
-    @classmethod
-    def of(cls, memory: Memory) -> Member:
-        """The memory as it is."""
-        return cls(memory.id, memory.revision, digest_of(memory))
-
-    def standing(self, record: Record | None) -> Standing:
-        """How what stands at the id now compares with what was read; None: nothing stands there."""
-        if not isinstance(record, Memory):
-            return Standing.FORGOTTEN
-        return Standing.AS_READ if digest_of(record) == self.digest else Standing.CHANGED
+def standing_of(member: Member, record: Record | None) -> Standing:
+    """How what stands at the member's id now compares with what was read; None: nothing stands there."""
+    if not isinstance(record, Memory):
+        return Standing.FORGOTTEN
+    return Standing.AS_READ if digest_of(record) == member.digest else Standing.CHANGED
 
 
 def digest_of(memory: Memory) -> str:

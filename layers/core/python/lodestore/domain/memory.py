@@ -62,6 +62,15 @@ class Embedding:
     vectors: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A memory as it was read: its id, its revision, and the digest of what it stated (`domain/member.digest_of`)."""
+
+    id: str
+    revision: str
+    digest: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """One memory (schema 1).
@@ -70,6 +79,8 @@ class Memory:
     recent          the last 16 revisions, this one last, so that a writer can find its own lost answer
     origin          digest of the first request; no update changes it
     idempotency     digest of the idempotency key it was first stored under, if any
+    consolidated_from    ids that a merged memory is made of; `consolidated_reads` the same as they were read, and
+                         it holds only while each of them still says that (services/founded)
     """
 
     id: str
@@ -91,6 +102,7 @@ class Memory:
     supersedes: tuple[str, ...]
     superseded_by: tuple[str, ...] = ()
     consolidated_from: tuple[str, ...] = ()
+    consolidated_reads: tuple[Member, ...] = ()
     version: int
     revision: str
     recent: tuple[str, ...]
@@ -122,6 +134,7 @@ class Stub:
     supersedes     carried on, so that forgetting a successor does not revive what it replaced
     superseded_by  carried on, so that nothing new is stored under an id that is superseded by what stands elsewhere
     idempotency    lets a late retry of the first request be told that it was forgotten
+    consolidated_reads  of a merged memory: with `supersedes`, what is forgotten with it; without, what stays apart
     """
 
     id: str
@@ -134,6 +147,7 @@ class Stub:
     idempotency: str | None
     supersedes: tuple[str, ...]
     superseded_by: tuple[str, ...] = ()
+    consolidated_reads: tuple[Member, ...] = ()
 
 
 Record = Memory | Stub

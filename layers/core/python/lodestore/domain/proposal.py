@@ -16,8 +16,8 @@ from enum import StrEnum
 from typing import Final
 
 from lodestore.domain.identity import digest
-from lodestore.domain.member import Member
-from lodestore.domain.memory import Memory, Scope
+from lodestore.domain.member import member_of
+from lodestore.domain.memory import Member, Memory, Scope
 
 Evidence = Mapping[str, str | int | float | bool]
 # Of one kind, in one sleep.
@@ -128,7 +128,7 @@ def propose(
         tenant=ordered[0].tenant,
         kind=kind,
         status=ProposalStatus.PENDING,
-        members=tuple(Member.of(memory) for memory in ordered),
+        members=tuple(member_of(memory) for memory in ordered),
         conversation=conversations.pop(),
         keeps=keeps,
         evidence=checked_evidence(evidence or {}),

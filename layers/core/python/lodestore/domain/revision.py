@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_VALUES = {letter: value for value, letter in enumerate(_ALPHABET)}
+ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_VALUES = {letter: value for value, letter in enumerate(ALPHABET)}
 _TIME_LETTERS = 10
 REVISION_LENGTH = 26
 RANDOM_BYTES = 10
@@ -53,5 +53,5 @@ def _encode(number: int, letters: int) -> str:
     drawn: list[str] = []
     for _ in range(letters):
         number, value = divmod(number, 32)
-        drawn.append(_ALPHABET[value])
+        drawn.append(ALPHABET[value])
     return "".join(reversed(drawn))

@@ -11,16 +11,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from lodestore.domain.member import Member
+from lodestore.domain.memory import Member
 
 
 class UndoKind(StrEnum):
     """What is taken back.
 
+    merge       `result`, the merged memory, goes; the originals show again
     supersede   `result` supersedes the originals no longer
     forget      the originals are restored
     """
 
+    MERGE = "merge"
     SUPERSEDE = "supersede"
     FORGET = "forget"
 

@@ -12,7 +12,7 @@ Source: forward decay, Cormode et al., ICDE 2009; the sum of decayed uses as in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import exp2, log2
 from typing import Final
@@ -25,6 +25,9 @@ FULL_AFTER_DAYS: Final = 4 * HALF_LIFE_DAYS
 SPAN_DAYS: Final = FADED_AFTER_DAYS + FULL_AFTER_DAYS
 _HALF_LIFE: Final = HALF_LIFE_DAYS * DAY_MILLISECONDS
 NEVER: Final = 0
+# The index shows levels in such steps: it is written again only when one is reached.
+STEP_DAYS: Final = 7
+_STEP: Final = STEP_DAYS * DAY_MILLISECONDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +56,17 @@ class UseLevels:
 Levels = Mapping[str, UseLevels]
 
 
+def levels_of(levels: Levels, memory_ids: Iterable[str]) -> UseLevels:
+    """The highest of each level among these ids: a merged memory was used as much as what it was merged from."""
+    known = [levels[memory_id] for memory_id in memory_ids if memory_id in levels]
+    return UseLevels(
+        recalls=max((one.recalls for one in known), default=NEVER),
+        useful=max((one.useful for one in known), default=NEVER),
+        not_useful=max((one.not_useful for one in known), default=NEVER),
+        last_used=max((one.last_used for one in known), default=NEVER),
+    )
+
+
 def lifted(level: int, at: int, count: int) -> int:
     """The level after `count` more counts at that moment."""
     if not count:
@@ -63,6 +77,11 @@ def lifted(level: int, at: int, count: int) -> int:
     base = max(level, at)
     weight = exp2((level - base) / _HALF_LIFE) + count * exp2((at - base) / _HALF_LIFE)
     return base + round(_HALF_LIFE * log2(weight))
+
+
+def shown_days(level: int) -> float:
+    """The level as the index shows it: days since 1970, the last whole step; exact in 32 bits."""
+    return float(level // _STEP * STEP_DAYS)
 
 
 def height(level: int, seen_from: int) -> float:

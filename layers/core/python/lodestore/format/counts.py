@@ -16,6 +16,8 @@ from lodestore.domain.use_levels import Levels, UseLevels
 SCHEMA = 1
 # The last millisecond of the year 9999.
 _LAST_MOMENT = 253_402_300_799_999
+# More than any memory is ever recalled; sums of them stay whole in a float.
+COUNT_MOST = 2**40
 
 
 class InvalidCounts(Exception):
@@ -63,7 +65,7 @@ def decode_snapshot(body: bytes) -> Snapshot:
     """The folded counts. Raises InvalidCounts."""
     try:
         fields = _object(body)
-        folded = {str(instance): _whole(last) for instance, last in fields["folded"].items()}
+        folded = {_text(instance): _whole(last) for instance, last in fields["folded"].items()}
         return Snapshot(_tallies(fields["counts"]), folded, _notes(fields), _levels(fields.get("levels", {})))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InvalidCounts("snapshot") from error
@@ -81,7 +83,7 @@ def _note_fields(notes: tuple[Note, ...]) -> list[dict[str, object]]:
 
 
 def _notes(fields: Mapping[str, Any]) -> tuple[Note, ...]:
-    return tuple(Note(str(n["id"]), bool(n["useful"]), str(n["note"])) for n in fields.get("notes", []))
+    return tuple(Note(_text(n["id"]), bool(n["useful"]), _text(n["note"])) for n in fields.get("notes", []))
 
 
 def _tally_fields(tallies: Tallies) -> dict[str, list[int]]:
@@ -93,7 +95,7 @@ def _tallies(fields: Mapping[str, object]) -> dict[str, Tally]:
     for memory_id, counts in fields.items():
         if not isinstance(counts, list) or len(counts) != len(Tally.__slots__):
             raise ValueError("counts")
-        tallies[memory_id] = Tally(*(_whole(count) for count in counts))
+        tallies[_text(memory_id)] = Tally(*(_whole(count) for count in counts))
     return tallies
 
 
@@ -114,12 +116,20 @@ def _levels(fields: Mapping[str, object]) -> Levels:
 
 
 def _moment(value: object) -> int:
-    if _whole(value) > _LAST_MOMENT:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LAST_MOMENT:
         raise ValueError("moment")
-    return _whole(value)
+    return value
 
 
 def _whole(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= COUNT_MOST:
         raise ValueError("count")
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("text")
+    # A lone surrogate can be written in JSON, and no snapshot could be written that holds it.
+    value.encode()
     return value

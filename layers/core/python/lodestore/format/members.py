@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from lodestore.domain.identity import is_memory_id
-from lodestore.domain.member import Member
+from lodestore.domain.memory import Member
 from lodestore.domain.moments import format_moment, parse_moment
 from lodestore.domain.revision import is_revision
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields as dataclass_fields
 from datetime import datetime
 from enum import StrEnum
@@ -20,7 +20,14 @@ from typing import TypeVar, cast
 from lodestore.domain.memory import SCHEMA, Embedding, Memory, MemoryType, Record, Scope, Stub
 from lodestore.domain.moments import format_moment, parse_moment
 from lodestore.domain.revision import is_revision
+from lodestore.format.members import member_fields, members
 
+# What a segment's column holds.
+VERSION_MOST = 2**31
+# Far more than the interface takes (`limits.METADATA_DEPTH`), and no stack is exhausted by it.
+METADATA_LEVELS = 64
+# The second byte of a half-precision number that is infinite or none at all (IEEE 754: every bit of the exponent set).
+_ENDLESS = bytes(byte for byte in range(256) if byte & 0x7C == 0x7C)
 FORGOTTEN = "forgotten"
 ACTIVE = "active"
 SUPERSEDED = "superseded"
@@ -61,7 +68,7 @@ def record_of(fields: Mapping[str, object]) -> Record:
     """The record that these fields are, whatever its schema says. Raises InvalidRecord, which names the field."""
     try:
         return _stub(fields) if fields.get("status") == FORGOTTEN else _memory(fields)
-    except (KeyError, ValueError, TypeError, binascii.Error) as error:
+    except (KeyError, ValueError, TypeError, OverflowError, binascii.Error) as error:
         # Only a name of ours is said: other errors quote the value.
         name = error.args[0] if error.args and error.args[0] in _NAMES else "a field"
         raise InvalidRecord(f"{name} is missing or malformed") from error
@@ -90,6 +97,7 @@ def _memory_fields(memory: Memory) -> dict[str, object]:
         "supersedes": list(memory.supersedes),
         "superseded_by": list(memory.superseded_by),
         "consolidated_from": list(memory.consolidated_from),
+        **_read_fields(memory),
         "version": memory.version,
         "revision": memory.revision,
         "recent": list(memory.recent),
@@ -113,7 +121,14 @@ def _stub_fields(stub: Stub) -> dict[str, object]:
         "idempotency": stub.idempotency,
         "supersedes": list(stub.supersedes),
         "superseded_by": list(stub.superseded_by),
+        **_read_fields(stub),
     }
+
+
+def _read_fields(record: Record) -> dict[str, object]:
+    """The members of a merged memory; other records have no such field."""
+    reads = [member_fields(member) for member in record.consolidated_reads]
+    return {"consolidated_reads": reads} if reads else {}
 
 
 def _embedding_fields(embedding: Embedding | None) -> dict[str, object] | None:
@@ -152,6 +167,7 @@ def _memory(fields: Mapping[str, object]) -> Memory:
         supersedes=_texts(fields, "supersedes"),
         superseded_by=_texts(fields, "superseded_by"),
         consolidated_from=_texts(fields, "consolidated_from"),
+        consolidated_reads=members(fields.get("consolidated_reads", [])),
         version=_count(fields, "version"),
         revision=_revision(fields["revision"], "revision"),
         recent=tuple(_revision(item, "recent") for item in _texts(fields, "recent")),
@@ -173,6 +189,7 @@ def _stub(fields: Mapping[str, object]) -> Stub:
         idempotency=_optional_text(fields, "idempotency"),
         supersedes=_texts(fields, "supersedes"),
         superseded_by=_texts(fields, "superseded_by"),
+        consolidated_reads=members(fields.get("consolidated_reads", [])),
     )
 
 
@@ -185,10 +202,11 @@ def _embedding(value: object) -> Embedding | None:
         dim = _count(value, "dim")
         spans = tuple((int(start), int(end)) for start, end in value["spans"])
         vectors = base64.b64decode(_text(value, "f16"), validate=True)
-        if len(vectors) != 2 * dim * len(spans):
+        halves = vectors[1::2]
+        if len(vectors) != 2 * dim * len(spans) or len(halves.translate(None, _ENDLESS)) != len(halves):
             raise ValueError("embedding")
         return Embedding(_text(value, "model"), dim, spans, vectors)
-    except (KeyError, ValueError, TypeError) as error:
+    except (KeyError, ValueError, TypeError, OverflowError) as error:
         raise ValueError("embedding") from error
 
 
@@ -255,7 +273,7 @@ def _fraction(fields: Mapping[str, object], name: str) -> float:
 
 def _count(fields: Mapping[str, object], name: str) -> int:
     value = fields[name]
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= VERSION_MOST:
         raise ValueError(name)
     return value
 
@@ -271,9 +289,33 @@ def _mapping(fields: Mapping[str, object], name: str) -> Mapping[str, object]:
     value = fields.get(name) or {}
     if not isinstance(value, dict):
         raise TypeError(name)
-    if _is_broken(json.dumps(value, ensure_ascii=False)):
+    if _deeper_than(value, METADATA_LEVELS) or not _can_be_answered(value):
         raise ValueError(name)
     return cast("Mapping[str, object]", value)
+
+
+def _can_be_answered(value: object) -> bool:
+    """Not so with half a character, or a number without end."""
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:
+        return False
+    return True
+
+
+def _deeper_than(value: object, levels: int) -> bool:
+    row = [value]
+    for _ in range(levels):
+        row = [part for item in row for part in _parts(item) if isinstance(part, dict | list)]
+        if not row:
+            return False
+    return True
+
+
+def _parts(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _revision(value: object, name: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lodestore.domain.moments import format_moment
-from lodestore.domain.sleep_report import SleepReport, StepReport, Traffic
+from lodestore.domain.sleep_report import PRICES_OF, SleepReport, StepReport, Traffic
 
 SCHEMA = 1
 
@@ -33,6 +33,7 @@ def report_fields(report: SleepReport) -> dict[str, object]:
         "seconds": round(report.seconds, 3),
         "steps": [_step_fields(step) for step in report.steps],
         **_traffic_fields(report.traffic),
+        "prices_of": PRICES_OF.isoformat(),
         "next_due": None if report.next_due is None else format_moment(report.next_due),
         "late_seconds": round(report.late_seconds),
         "incomplete_in_a_row": report.incomplete_in_a_row,

@@ -1,8 +1,9 @@
 """What a conversation gives a row beside its own words: those around it, who said it, when, and how.
 
-Owns: the features and the columns they come from. Guarantees: each in [0, 1], of counted rows alone (P-TENANT), and
-the same however the corpus is cut into segments; a row that stands alone (no conversation, no source) is judged by its
-own words, and pays for no feature that only turns of a conversation can have.
+Owns: the features and the columns they come from. Guarantees: each in [0, 1], of counted rows alone (P-TENANT), and the
+same however the corpus is cut into segments; a row that is no turn of a chat is judged by its own words, and neither
+gains nor pays by what only turns can have. A session is a chat where people answer each other or ask: notes that one
+writer left in a row have nothing to do with one another.
 Gives up: knowing what was said; all of it is arithmetic on columns.
 """
 
@@ -23,9 +24,12 @@ from lodestore.retrieval.sessions import Positions, Sessions
 from lodestore.retrieval.window import window_scores
 
 # The columns that `features` reads.
-COLUMNS = ("source", "created", "valid_from", "length", "question")
+COLUMNS = ("source", "created", "valid_from", "length", "question", "type")
 # A turn of this many terms or more has as much to say as any.
 ENOUGH_TERMS = 30
+# In a chat at least so many of the turns ask, or follow on another speaker's.
+ASKING_IN_A_CHAT = 0.1
+TURNING_IN_A_CHAT = 0.5
 # How long after a day people still tell of it.
 TOLD_WITHIN = timedelta(days=7)
 ASSISTANTS = np.sort(
@@ -41,11 +45,12 @@ ASSISTANTS = np.sort(
 class ConversationFeatures:
     """One value for each place of the sessions, in [0, 1].
 
-    window       BM25 of the row with those around it, by the best there is; its own relevance, where it stands alone
+    window       BM25 of the row with those around it, by the best there is; its own relevance, where it is no turn
     neighbours   mean relevance of the row before and the row behind
     session      relevance of the best row of its session
     named        1 where the query names its source
     dated        1 where it holds from a day the query names; less, shortly after it
+    intended     how much the query asks for its type
     short        0 for a turn of ENOUGH_TERMS or more, 1 for an empty one
     question     1 for a turn that asks
     assistant    whether an assistant said it
@@ -56,6 +61,7 @@ class ConversationFeatures:
     session: Floats
     named: Floats
     dated: Floats
+    intended: Floats
     short: Floats
     question: Floats
     assistant: Mask
@@ -74,21 +80,38 @@ def features(
     columns     COLUMNS of every place
     relevance   of every place, in [0, 1], by the best there is
     """
-    turn = sessions.session != NOTHING
+    turn = chats(sessions, columns["source"], columns["question"])
     source, since = columns["source"], columns["valid_from"]
     since = np.where(since == NO_TIME, columns["created"], since)
     length = np.minimum(columns["length"], ENOUGH_TERMS)
     window = window_scores(matches, sessions, places)
     return ConversationFeatures(
         window=np.where(turn, window / (window.max(initial=0) or 1.0), relevance),
-        neighbours=sessions.neighbours(relevance),
-        session=sessions.best(relevance),
+        neighbours=np.where(turn, sessions.neighbours(relevance), 0.0),
+        session=np.where(turn, sessions.best(relevance), 0.0),
         named=_among(source, query.names).astype(np.float64),
         dated=nearness(query.dates, since, TOLD_WITHIN),
+        intended=query.intent[columns["type"]],
         short=np.where(turn, 1 - np.log1p(length) / np.log1p(ENOUGH_TERMS), 0.0),
         question=np.where(turn, columns["question"], 0).astype(np.float64),
         assistant=_among(source, ASSISTANTS),
     )
+
+
+def chats(sessions: Sessions, source: Array, question: Array) -> Mask:
+    """Whether each place is a turn of a chat.
+
+    source, question   of each place: who said it as a hash, and whether it asks
+    """
+    if not len(sessions):
+        return np.zeros(0, np.bool_)
+    linked = sessions.linked(1)
+    turning = np.zeros(len(sessions))
+    turning[1:] = linked & (source[1:] != source[:-1])
+    asking, steps = sessions.mean(question.astype(np.float64)), sessions.mean(np.append(linked, 0.0))
+    follows = (steps > 0) & (sessions.mean(turning) >= TURNING_IN_A_CHAT * steps)
+    mask: Mask = (sessions.session != NOTHING) & (steps > 0) & ((asking >= ASKING_IN_A_CHAT) | follows)
+    return mask
 
 
 def _among(values: Array, hashes: Hashes) -> Mask:

@@ -1,9 +1,11 @@
-"""Fusion: one relevance from keywords and vectors.
+"""Fusion: the evidence of keywords and of vectors, each by itself, and one relevance from both.
 
-Owns: the weighted sum. Guarantees: relevance in [0, 1]; the order is that of half BM25 by its best and half cosine by
-its range (measured best without tuning, notes on retrieval, section 0.1); the best hit's value says how good the best
-match is in itself, so that it can be compared with a floor; a leg that found nothing has no say. Monotone in each leg.
-Gives up: knowing one model's cosines from another's; `Anchors` hold what is known of each.
+Owns: what a cosine of a model is worth, and the weighted sum. Guarantees: every value in [0, 1] and absolute, so that a
+faint match stays faint where nothing better is found; monotone in each leg; a vector of a query in a language that the
+model was not made for counts for less. Gives up: knowing one model's cosines from another's; `Anchors` hold what is
+known of each.
+
+    relevance = 0.65 keyword + 0.35 vector
 """
 
 from __future__ import annotations
@@ -14,15 +16,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-KEYWORD_WEIGHT = 0.5
+KEYWORD_WEIGHT = 0.65
 
 
 @dataclass(frozen=True, slots=True)
 class Anchors:
-    """Cosines of a model: at or below `unrelated` two texts have nothing in common, at `same` they say the same."""
+    """Cosines of a model: at or below `unrelated` two texts have nothing in common, at `same` they say the same.
+
+    languages   that it was made for, by the names of `languages`; None: all
+    abroad      in [0, 1], what its evidence is worth for a query in another
+    """
 
     unrelated: float
     same: float
+    languages: frozenset[str] | None = None
+    abroad: float = 1.0
+
+    def trust(self, language: str | None) -> float:
+        """What the model's evidence is worth for a query in this language; None: not known, taken as its own."""
+        own = language is None or self.languages is None or language in self.languages
+        return 1.0 if own else self.abroad
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,20 +47,16 @@ class Fused:
     vector: Floats
 
 
-def fuse(keyword: Floats, cosine: Floats | None, anchors: Anchors) -> Fused:
+def fuse(keyword: Floats, cosine: Floats | None, anchors: Anchors, language: str | None = None) -> Fused:
     """Relevance of rows.
 
-    keyword   BM25 as a share of the ideal, in [0, 1]
-    cosine    in [-1, 1], NaN where a row has no vector; None: keywords alone
+    keyword    BM25 as a share of the ideal, in [0, 1]
+    cosine     in [-1, 1], NaN where a row has no vector; None: keywords alone
+    language   of the query
     """
-    vector = np.zeros_like(keyword) if cosine is None else _evidence(cosine, anchors)
-    best = float(np.max(1 - (1 - keyword) * (1 - vector), initial=0))
-    # A leg that found nothing at all has no say in the order.
-    legs = [leg / leg.max() for leg in (keyword, vector) if leg.max(initial=0) > 0]
-    if not legs:
-        return Fused(np.zeros_like(keyword), keyword, vector)
-    order = legs[0] if len(legs) == 1 else KEYWORD_WEIGHT * legs[0] + (1 - KEYWORD_WEIGHT) * legs[1]
-    return Fused(best * order / order.max(), keyword, vector)
+    evidence = np.zeros_like(keyword) if cosine is None else _evidence(cosine, anchors)
+    vector = anchors.trust(language) * evidence
+    return Fused(KEYWORD_WEIGHT * keyword + (1 - KEYWORD_WEIGHT) * vector, keyword, vector)
 
 
 def _evidence(cosine: Floats, anchors: Anchors) -> Floats:

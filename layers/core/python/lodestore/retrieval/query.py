@@ -13,3 +13,8 @@ class QueryTerm:
     """
 
     forms: tuple[str, ...]
+
+    @property
+    def is_identifier(self) -> bool:
+        """Whether it is a name of more than letters: a number, a code, a path, a version."""
+        return any(character.isdigit() or character in "_/\\:@.#-" for character in self.forms[0])

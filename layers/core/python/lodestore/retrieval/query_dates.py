@@ -1,8 +1,8 @@
 """Dates that a query names, as spans of time.
 
 Owns: RFC 3339 dates, days and months by their English names ("7 May 2023", "May 7th", "in June"), years, and what is
-said relative to now ("yesterday", "last Tuesday", "3 weeks ago", "this month"). Guarantees: pure; linear; never raises
-on any text; at most MOST_SPANS spans, apart from each other and ascending; days are those of UTC.
+said relative to now ("yesterday", "last Tuesday", "Wednesday of last week", "3 weeks ago", "this month"). Guarantees:
+pure; linear; never raises on any text; at most MOST_SPANS spans, apart from each other and ascending; days are of UTC.
 Gives up: other languages, "May" as a verb at the start of a question, dates such as 7/5/23 that are read in two ways. A
 day without a year is taken of this year and the YEARS_BACK before it.
 """
@@ -23,6 +23,7 @@ YEARS_BACK = 10
 NO_SPANS: Spans = np.zeros((0, 2), np.int64)
 _MONTHS = ("january february march april may june july august september october november december").split()
 _DAYS = ("monday tuesday wednesday thursday friday saturday sunday").split()
+_NAMED = {"today": 0, "yesterday": 1, "the day before yesterday": 2}
 _UNITS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
 _MONTH = "(?P<month>" + "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS) + r")\b\.?"
@@ -37,7 +38,8 @@ _PATTERNS = tuple(
         rf"\b{_MONTH},?\s+(?:of\s+)?{_YEAR}",
         rf"\b(?:in|during|of|since|last|this|early|late|mid)[\s-]+{_MONTH}",
         rf"\b{_YEAR}",
-        r"\b(?P<named>today|yesterday)\b",
+        r"\b(?P<named>the day before yesterday|today|yesterday)\b",
+        rf"\b(?P<weekday>{'|'.join(_DAYS)})\s+(?:of\s+)?last\s+(?P<of_week>week)\b",
         rf"\b(?:last|on|this)\s+(?P<weekday>{'|'.join(_DAYS)})\b",
         r"\b(?P<which>last|this)\s+(?P<unit>week|month|year)\b",
         rf"\b(?P<count>\d{{1,3}}|{'|'.join(_NUMBERS)})\s+(?P<ago>days?|weeks?|months?|years?)\s+ago\b",
@@ -89,7 +91,9 @@ def _spans(said: dict[str, str | None], now: datetime) -> Iterator[_Span]:
 def _relative(said: dict[str, str | None], today: datetime) -> _Span:
     unit, count = said.get("unit"), said.get("count")
     if named := said.get("named"):
-        return _days(today - timedelta(named == "yesterday"), 1)
+        return _days(today - timedelta(_NAMED[named]), 1)
+    if said.get("of_week"):
+        return _days(today - timedelta(today.weekday() + 7 - _DAYS.index(str(said["weekday"]))), 1)
     if weekday := said.get("weekday"):
         return _days(today - timedelta((today.weekday() - _DAYS.index(weekday) - 1) % 7 + 1), 1)
     if count is not None:

@@ -1,16 +1,14 @@
 """Ranking: from what is known of a memory to one score.
 
-Owns: the formula. Guarantees: a score in [0, 1], monotone in relevance; each part can be shown; the best hit's score is
-how well the best match answers in itself, so that it can be compared with a floor; age and importance only break
-near-ties, since neither was found to help more (notes on LoCoMo and REALTALK). Use and feedback move a score by 2 % up
-and 3 % either way at most, and no floor or confidence at all: what nobody asked for in years is found as ever.
-Gives up: calibration. The score is a share of the best possible match, not yet a probability.
+Owns: the formula. Guarantees: scores in [0, 1], monotone in relevance; each part can be shown; a score is the
+probability that the memory answers, as `calibration` learned it, so that it can be compared with a floor; age,
+importance, use and feedback only break near-ties, since none was found to help more (notes on LoCoMo and REALTALK).
+Gives up: knowing that nothing answers, where the words of another subject are stored; `known` says how likely that is.
 
-    sum      = keywords + vectors + window + neighbours + session + named + dated - short - question, each by its weight
-    standing = (0.90 + 0.05 importance + 0.05 recency) × the assistant factor, where an assistant said it,
-               × (1 + 0.02 use + 0.03 feedback)
-    score    = greatest own score × (sum × standing) / (greatest sum × standing)
-    own      = relevance × (0.90 + 0.05 importance + 0.05 recency): what the memory's words alone say
+    sum      = keywords + vectors + window + neighbours + session + named + dated + intended + quoted - short
+               - question, each by its weight, times the assistant factor where an assistant said it
+    score    = first × (sum / greatest sum) ** FALL × standing
+    standing = (1 + 0.03 (importance - 0.5) - 0.03 (1 - recency) + 0.01 pinned) × (1 + 0.02 use + 0.03 feedback)
 """
 
 from __future__ import annotations
@@ -21,22 +19,26 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lodestore.retrieval.calibration import FALL, KEYWORDS_ALONE, Calibration, Evidence, lead
 from lodestore.retrieval.conversation import ConversationFeatures
 from lodestore.retrieval.fusion import Fused
 from lodestore.retrieval.ranking_weights import WEIGHTS, Weights
 from lodestore.retrieval.use import Use
 
 Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
-RELEVANCE_WEIGHT = 0.90
-IMPORTANCE_WEIGHT = 0.05
-RECENCY_WEIGHT = 0.05
-# A text of usual length that holds every word of the query once reaches 0.53 of the best possible.
-HIGH_FROM = 0.5
-MEDIUM_FROM = 0.25
+# What is neither relevance nor context moves a score by at most so much, whatever is known of it.
+IMPORTANCE_WEIGHT = 0.03
+RECENCY_WEIGHT = 0.03
+PINNED_WEIGHT = 0.01
 USE_WEIGHT = 0.02
 FEEDBACK_WEIGHT = 0.03
+# More than all else together: whoever quotes wants those words. Not learned, no set has quotes.
+QUOTED_WEIGHT = 10.0
 PENALTIES = ("short", "question")
+# A match stays a match, however much is taken off.
+LEAST_SUM = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +49,11 @@ class Signals:
     importance     in [0, 1], as stored
     age_days       against the newest row, so that no clock is asked
     half_life      in days; infinite where age means nothing
+    pinned         0 or 1
+    quoted         the share of the query's phrases in quotes of which it has every word
+    whole          whether it has all identifiers that the query names
+    covered        the share of the query's words that it has
+    unknown        the share of the query's words that no row has
     use            None: nothing is known of use
     """
 
@@ -55,6 +62,11 @@ class Signals:
     importance: Floats
     age_days: Floats
     half_life: Floats
+    pinned: Floats
+    quoted: Floats
+    whole: Mask
+    covered: Floats
+    unknown: float
     use: Use | None = None
 
     def recency(self) -> Floats:
@@ -66,13 +78,14 @@ class Signals:
         """What the sum is made of, each in [0, 1], by the names of the weights."""
         given = self.conversation
         return {
-            "keywords": _by_best(self.fused.keyword),
-            "vectors": _by_best(self.fused.vector),
+            "keywords": self.fused.keyword,
+            "vectors": self.fused.vector,
             "window": given.window,
             "neighbours": given.neighbours,
             "session": given.session,
             "named": given.named,
             "dated": given.dated,
+            "intended": given.intended,
             "short": given.short,
             "question": given.question,
         }
@@ -80,33 +93,67 @@ class Signals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """`score` orders the rows, `own` says how well each answers by its own words; both in [0, 1], 0 without a match.
+    """`score` orders the rows, in [0, 1]; 0 without a match.
 
-    parts    what each feature adds to or takes off the sum
+    matching   whether each row answers by its own words or vector at all
+    known      in [0, 1]: that anything here is about what is asked
+    parts      what each feature adds to or takes off the sum
     """
 
     score: Floats
-    own: Floats
+    matching: Mask
+    known: float
     parts: Mapping[str, Floats]
 
 
-def score(signals: Signals, weights: Weights = WEIGHTS) -> Scored:
-    """The scores of all rows. A row whose own words do not match at all scores 0, whatever stands around it."""
+def score(
+    signals: Signals,
+    calibration: Calibration = KEYWORDS_ALONE,
+    weights: Weights = WEIGHTS,
+    *,
+    admitted: Mask | None = None,
+) -> Scored:
+    """The scores of all rows. A row whose own words do not match at all scores 0, whatever stands around it.
+
+    admitted   rows that may be shown, None: all; others score 0 and rival nobody, but are there to be known of
+    """
     parts = {name: _signed(name, weights) * values for name, values in signals.features().items()}
-    near_ties = RELEVANCE_WEIGHT + IMPORTANCE_WEIGHT * signals.importance + RECENCY_WEIGHT * signals.recency()
-    own = np.clip(signals.fused.relevance * near_ties, 0.0, 1.0)
-    in_use = 1.0 if signals.use is None else _in_use(signals.use)
-    standing = near_ties * in_use * np.where(signals.conversation.assistant, weights.assistant, 1.0)
-    total = np.clip(sum(parts.values(), np.zeros_like(own)), 0.0, None) * standing
-    total = np.where(own > 0, total, 0.0)
-    return Scored(own.max(initial=0) * _by_best(total), own, parts)
+    parts["quoted"] = QUOTED_WEIGHT * signals.quoted
+    matching = signals.fused.relevance > 0
+    if admitted is not None:
+        matching &= admitted
+    total = sum(parts.values(), np.zeros(len(matching)))
+    total = np.where(matching, np.clip(total, LEAST_SUM, None), 0.0)
+    total *= np.where(signals.conversation.assistant, weights.assistant, 1.0)
+    if not matching.any():
+        return Scored(total, matching, 0.0, parts)
+    evidence = _evidence(signals, total)
+    found = calibration.first.at(evidence) * (total / total.max()) ** FALL * _standing(signals)
+    return Scored(np.minimum(found, 1.0), matching, calibration.known.at(evidence), parts)
 
 
-def confidence(own: float) -> str:
-    """HIGH, MEDIUM or LOW, by how well the memory answers in itself."""
-    if own >= HIGH_FROM:
-        return "HIGH"
-    return "MEDIUM" if own >= MEDIUM_FROM else "LOW"
+def _standing(signals: Signals) -> Floats:
+    """About 1: more than 1 for what is important, pinned or in use, less for what is old or was found useless."""
+    standing: Floats = (
+        1
+        + IMPORTANCE_WEIGHT * (signals.importance - 0.5)
+        - RECENCY_WEIGHT * (1 - signals.recency())
+        + PINNED_WEIGHT * signals.pinned
+    )
+    return standing if signals.use is None else standing * _in_use(signals.use)
+
+
+def _evidence(signals: Signals, total: Floats) -> Evidence:
+    """The best of each kind, wherever it is: were it that of the first, a better row could lower the score."""
+    first, second = np.sort(np.append(np.partition(total, -min(2, len(total)))[-2:], 0.0))[:-3:-1].tolist()
+    shown = total > 0
+    return Evidence(
+        keyword=float(signals.fused.keyword[shown].max()),
+        vector=float(signals.fused.vector[shown].max()),
+        lead=lead(first, second),
+        reach=float(signals.covered.max()),
+        unknown=signals.unknown,
+    )
 
 
 def _in_use(use: Use) -> Floats:
@@ -117,7 +164,3 @@ def _in_use(use: Use) -> Floats:
 def _signed(name: str, weights: Weights) -> float:
     weight = float(getattr(weights, name))
     return -weight if name in PENALTIES else weight
-
-
-def _by_best(values: Floats) -> Floats:
-    return values / (values.max(initial=0) or 1.0)

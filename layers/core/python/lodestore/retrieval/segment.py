@@ -16,7 +16,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lodestore.domain.limits import ID_CHARACTERS
 from lodestore.domain.memory import MemoryType
+from lodestore.domain.revision import ALPHABET
 
 Array = NDArray[Any]
 SCHEMA: Final = 1
@@ -38,6 +40,10 @@ ROW_COLUMNS: Final[Mapping[str, str]] = {
     "category": "<u8",
     "conversation": "<u8",
     "source": "<u8",
+    "stated": "<u8",
+    "form": "<u8",
+    "wording": "<u8",
+    "topic": "<u8",
     "created": "<i8",
     "updated": "<i8",
     "valid_from": "<i8",
@@ -54,10 +60,24 @@ RAGGED_COLUMNS: Final[Mapping[str, str]] = {
     "tags": "<u8",
     "supersedes": "<u8",
     "superseded_by": "<u8",
+    "members": "<u8",
+    "members_stated": "<u8",
 }
 REVISION_LETTERS: Final = 26
 OFFSET_TYPE: Final = "<u4"
 _ASCII: Final = 128
+_LETTERS_AND_DIGITS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+
+def _bytes_of(letters: str) -> Array:
+    """Which of the 256 bytes are one of the letters."""
+    return np.isin(np.arange(256, dtype=np.uint8), np.frombuffer(letters.encode(), np.uint8))
+
+
+# The letters of `identity.MEMORY_ID_PATTERN` and of `revision.is_revision`.
+_FIRST_OF_ID: Final = _bytes_of(_LETTERS_AND_DIGITS)
+_IN_ID: Final = _bytes_of(_LETTERS_AND_DIGITS + "._-")
+_IN_REVISION: Final = _bytes_of(ALPHABET)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,14 +142,23 @@ def check_arrays(arrays: Mapping[str, Array]) -> None:
         _check_column(arrays[name], kind, (len(arrays[name]),), name)
         _check_offsets(arrays[f"{name}_at"], rows, len(arrays[name]), f"{name}_at")
     _check_column(arrays["revision"], "|u1", (rows, REVISION_LETTERS), "revision")
-    for name in ("id", "etag", "revision"):
-        _expect(bool(np.all(arrays[name] < _ASCII)), name)
+    _expect(bool(np.all(arrays["etag"] < _ASCII)), "etag")
+    _expect(bool(_IN_REVISION[arrays["revision"]].all()), "revision")
+    _expect(bool(np.all(arrays["revision"][:, 0] <= ord("7"))), "revision")
+    _check_ids(arrays["id"], arrays["id_at"])
     _expect(bool(np.all(arrays["id_hash"][:-1] <= arrays["id_hash"][1:])), "id_hash")
     _expect(bool(np.all(arrays["type"] < len(TYPES))), "type")
     for name in ("importance", *USE_COLUMNS):
         _expect(bool(np.all(np.isfinite(arrays[name]))), name)
     _check_postings(arrays, rows)
     _check_vectors(arrays, rows)
+
+
+def _check_ids(letters: Array, at: Array) -> None:
+    """What is no memory's id would be asked of the store as a part of a key."""
+    starts, lengths = at[:-1], np.diff(at.astype(np.int64))
+    _expect(bool(np.all((lengths >= 1) & (lengths <= ID_CHARACTERS))), "id")
+    _expect(bool(_IN_ID[letters].all()) and bool(_FIRST_OF_ID[letters[starts]].all()), "id")
 
 
 def _check_postings(arrays: Mapping[str, Array], rows: int) -> None:
@@ -147,6 +176,7 @@ def _check_vectors(arrays: Mapping[str, Array], rows: int) -> None:
     _expect(vectors.ndim == 2, "vector")
     _check_column(vectors, "|i1", (len(at), vectors.shape[1]), "vector")
     _check_column(arrays["vector_scale"], "<f4", (len(at),), "vector_scale")
+    _expect(bool(np.all(np.isfinite(arrays["vector_scale"]))), "vector_scale")
     _check_column(at, "<u4", (len(at),), "vector_row")
     _expect(bool(np.all(at < rows)), "vector_row")
 

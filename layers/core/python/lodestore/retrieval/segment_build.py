@@ -15,10 +15,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from lodestore.domain.member import digest_of
 from lodestore.domain.memory import Memory, Record, Scope, Stub
 from lodestore.domain.moments import milliseconds
 from lodestore.retrieval.bm25 import TermCounts
 from lodestore.retrieval.hashing import NOTHING, hash64
+from lodestore.retrieval.likeness import likeness
 from lodestore.retrieval.segment import (
     NO_EXPIRY,
     NO_TIME,
@@ -41,7 +43,8 @@ _QUESTION_ENDS = ("?", "？", "؟", "՞", "\u037e")
 class Row:
     """One record to be indexed. `vectors` is float32 (spans, dim), or None; a stub has no terms and no vectors.
 
-    use   its levels of use in days since 1970 by the names of USE_COLUMNS; empty: never used
+    use      its levels of use in days since 1970 by the names of USE_COLUMNS; empty: never used
+    passing  of a tail, which is never stored: what only maintenance compares is left out, for it costs a millisecond
     """
 
     record: Record
@@ -49,6 +52,7 @@ class Row:
     terms: TermCounts | None
     vectors: NDArray[np.float32] | None
     use: Mapping[str, float] = field(default_factory=dict)
+    passing: bool = False
 
 
 def build_segment(rows: Sequence[Row], *, model: str | None, dim: int, tokenizer: int) -> Segment:
@@ -98,6 +102,8 @@ def _memory_values(memory: Memory, row: Row) -> dict[str, float | int]:
         "category": _hash(memory.category),
         "conversation": _hash(memory.conversation),
         "source": _hash(memory.source),
+        "stated": hash64(digest_of(memory)),
+        **({} if row.passing else likeness(memory)),
         "created": milliseconds(memory.created_at),
         "updated": milliseconds(memory.updated_at),
         "valid_from": NO_TIME if memory.valid_from is None else milliseconds(memory.valid_from),
@@ -123,6 +129,8 @@ def _ragged_columns(rows: Sequence[Row]) -> dict[str, Array]:
         columns["tags"].append([hash64(tag) for tag in memory.tags] if memory else [])
         columns["supersedes"].append([hash64(older) for older in record.supersedes])
         columns["superseded_by"].append([hash64(newer) for newer in memory.superseded_by] if memory else [])
+        columns["members"].append([hash64(member.id) for member in record.consolidated_reads])
+        columns["members_stated"].append([hash64(member.digest) for member in record.consolidated_reads])
     arrays: dict[str, Array] = {}
     for name, kind in RAGGED_COLUMNS.items():
         arrays[name] = np.array([value for values in columns[name] for value in values], kind)

@@ -56,7 +56,7 @@ class Matches:
 
     terms      for each term of the query the numbers of its forms
     idf        of each form
-    lengths    terms of each row of all parts; `average` over those that count
+    lengths    terms of each row of all parts; `average` over those that count, which are `documents`
     """
 
     terms: Sequence[Sequence[int]]
@@ -64,6 +64,7 @@ class Matches:
     idf: Floats
     lengths: Array
     average: float
+    documents: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,12 +73,43 @@ class KeywordScores:
 
     starts   where each part begins, and where the last ends
     ideal    what no score can exceed
+    identifiers   which terms of the query are names of more than letters
     """
 
     every: Floats
     starts: Sequence[int]
     ideal: float
     matches: Matches
+    identifiers: Sequence[int] = ()
+
+    @property
+    def unknown(self) -> float:
+        """The share of the query's words that no counted row has, each alike; less, where few rows could have them."""
+        bounds, terms = self.matches.postings.bounds, self.matches.terms
+        missing = sum(not any(bounds[f] < bounds[f + 1] for f in forms) for forms in terms)
+        telling = self.matches.documents / (self.matches.documents + FEW_ROWS)
+        return telling * missing / len(terms) if terms else 0.0
+
+    def covered(self) -> Floats:
+        """The share of the query's words that each row has."""
+        words = np.zeros(len(self.every))
+        for forms in self.matches.terms:
+            words[self._having(forms)] += 1
+        return words / (len(self.matches.terms) or 1)
+
+    def whole(self) -> Mask:
+        """Whether each row has all identifiers that the query names."""
+        has = np.ones(len(self.every), np.bool_)
+        for term in self.identifiers:
+            found = np.zeros(len(self.every), np.bool_)
+            found[self._having(self.matches.terms[term])] = True
+            has &= found
+        return has
+
+    def _having(self, forms: Sequence[int]) -> NDArray[np.int64]:
+        """The rows that have any of these forms, each once or more."""
+        postings, bounds = self.matches.postings, self.matches.postings.bounds
+        return np.concatenate([_ZERO[:0], *(postings.rows[bounds[f] : bounds[f + 1]] for f in forms)])
 
     @property
     def rows(self) -> tuple[Floats, ...]:
@@ -85,6 +117,8 @@ class KeywordScores:
         return tuple(self.every[start:end] for start, end in pairwise(self.starts))
 
 
+# With so many rows a word that none has says half of what it says with all rows there could be.
+FEW_ROWS = 10
 _ZERO = np.zeros(1, np.int64)
 
 
@@ -114,8 +148,9 @@ def keyword_scores(
     idf = np.array([bm25.inverse_document_frequency(statistics.documents, n) for n in having.tolist()])
     terms = [[numbers[form] for form in term.forms] for term in query]
     scores = _sums(terms, postings, np.repeat(idf, having) * saturated, len(counted))
-    matches = Matches(terms, postings, idf, lengths, statistics.average_length)
-    return KeywordScores(scores, starts, bm25.ideal(query, statistics), matches)
+    matches = Matches(terms, postings, idf, lengths, statistics.average_length, statistics.documents)
+    identifiers = [number for number, term in enumerate(query) if term.is_identifier]
+    return KeywordScores(scores, starts, bm25.ideal(query, statistics), matches, identifiers)
 
 
 def vector_scores(

@@ -88,10 +88,18 @@ class Sessions:
 
     def best(self, values: Floats) -> Floats:
         """The highest value of each row's session; its own, where it has none."""
+        return self._of_each(np.maximum, values)
+
+    def mean(self, values: Floats) -> Floats:
+        """The mean of each row's session; its own value, where it has none."""
+        return self._of_each(np.add, values) / self._of_each(np.add, np.ones(len(values)))
+
+    def _of_each(self, reduction: np.ufunc, values: Floats) -> Floats:
         if not len(values):
             return values
         starts = np.concatenate([[0], 1 + np.flatnonzero(~self.linked(1))])
-        return np.repeat(np.maximum.reduceat(values, starts), np.diff(np.append(starts, len(values))))
+        reduced: Floats = reduction.reduceat(values, starts)
+        return np.repeat(reduced, np.diff(np.append(starts, len(values))))
 
 
 def session_order(segments: Sequence[Segment]) -> SessionOrder:

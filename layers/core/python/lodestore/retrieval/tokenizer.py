@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Final
 
-from lodestore.retrieval import ngrams
+from lodestore.retrieval import ngrams, scripts
 from lodestore.retrieval.folding import normalize
 from lodestore.retrieval.languages import Guess, LanguageGuesses
 from lodestore.retrieval.query import QueryTerm
@@ -61,6 +61,17 @@ def query_terms(text: str) -> tuple[QueryTerm, ...]:
         for term, is_function_term in _query_terms(part, guesses):
             (function if is_function_term else topic)[term] = None
     return tuple(topic or function)
+
+
+def latin_language(text: str) -> str | None:
+    """The likeliest language of the text's Latin words, English where nothing tells; None without any."""
+    parts = _read(text)
+    if not any(
+        word.script == scripts.LATIN for part in parts if isinstance(part, Words) for word in part.words
+    ):
+        return None
+    guess = _guess_languages(parts).of(scripts.LATIN)
+    return guess.likeliest if guess is not None else None
 
 
 def _read(text: str) -> list[Words | Piece]:

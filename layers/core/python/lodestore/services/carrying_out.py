@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from lodestore.domain.caller import Caller, Role
-from lodestore.domain.member import Member, Standing, digest_of
-from lodestore.domain.memory import Memory
+from lodestore.domain.member import Standing, digest_of, standing_of
+from lodestore.domain.memory import Member, Memory
 from lodestore.domain.proposal import Proposal, ProposalKind
 from lodestore.domain.undo_record import UndoKind, UndoRecord
 from lodestore.errors import Conflict, Unavailable
@@ -125,4 +125,4 @@ class CarryingOut:
 
     def _standing(self, tenant: str, member: Member) -> Standing:
         current = self._ledger.read(tenant, member.id)
-        return member.standing(None if current is None else current.record)
+        return standing_of(member, None if current is None else current.record)

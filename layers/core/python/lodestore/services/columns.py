@@ -20,6 +20,7 @@ from lodestore.domain.moments import milliseconds
 from lodestore.retrieval.hashing import hash64, hashes64
 from lodestore.retrieval.segment import NO_TIME, TYPES, Array, Segment
 from lodestore.retrieval.segment_search import Mask
+from lodestore.services.founded import row_of_values
 from lodestore.services.index_view import rows_of
 from lodestore.services.tenant_view import TenantView, ViewPart
 
@@ -53,9 +54,28 @@ def expired(view: TenantView, at: datetime) -> Masks:
 
 
 def superseded(view: TenantView, at: datetime | None = None) -> Masks:
-    """Rows that another row, or they themselves, name as superseded; with `at` only by what held then."""
+    """Rows that another row, or they themselves, name as superseded; with `at` only by what held then.
+
+    What supersedes a member of a merged memory supersedes the merged one too: both say the same.
+    """
     named = _named_as_superseded(view.parts, at)
-    return tuple(_superseded(part.segment, named, noted=at is None) for part in view.parts)
+    masks = tuple(_superseded(part.segment, named, noted=at is None) for part in view.parts)
+    if not any(len(part.segment["members"]) for part in view.parts):
+        return masks
+    others = _superseded_by_others(view.parts, at)
+    return tuple(
+        mask | _having_any(part.segment, "members", others)
+        for part, mask in zip(view.parts, masks, strict=True)
+    )
+
+
+def merged_away(view: TenantView) -> Masks:
+    """Rows of memories that a merged memory, which holds, is made of."""
+    members = [
+        part.segment["members"][part.counts[row_of_values(part.segment, "members")]] for part in view.parts
+    ]
+    wanted = np.unique(np.concatenate([np.zeros(0, np.uint64), *members]))
+    return tuple(np.isin(part.segment["id_hash"], wanted) for part in view.parts)
 
 
 def admitted(view: TenantView, filters: Filters) -> Masks:
@@ -97,14 +117,15 @@ def count(masks: Masks) -> int:
 
 
 def successors(view: TenantView, place: Place) -> list[Place]:
-    """The rows that name this one in `supersedes`, lowest revision first."""
-    wanted = view.parts[place.part].segment["id_hash"][place.row]
-    found = [
+    """The rows that name this one, or a member of it, in `supersedes`, lowest revision first."""
+    segment = view.parts[place.part].segment
+    wanted = np.append(segment.values("members", place.row), segment["id_hash"][place.row])
+    found = {
         Place(number, int(row))
         for number, part in enumerate(view.parts)
-        for row in _rows_naming(part.segment, wanted)
+        for row in _rows_naming(part, wanted)
         if part.counts[row]
-    ]
+    } - {place}
     return sorted(found, key=lambda one: view.parts[one.part].segment.revision(one.row))
 
 
@@ -116,6 +137,15 @@ def places(masks: Masks) -> list[Place]:
 def id_of(view: TenantView, place: Place) -> str:
     """The id of a row."""
     return view.parts[place.part].segment.text("id", place.row)
+
+
+def place_of(view: TenantView, memory_id: str) -> Place | None:
+    """The row that stands for an id; None where none does."""
+    hashes = hashes64((memory_id,))
+    for number, part in enumerate(view.parts):
+        for row in rows_of(part.segment, part.counts, (memory_id,), hashes).values():
+            return Place(number, row)
+    return None
 
 
 def ids_among(view: TenantView, masks: Masks, memory_ids: Collection[str]) -> frozenset[str]:
@@ -146,7 +176,7 @@ def _named_as_superseded(parts: Sequence[ViewPart], at: datetime | None) -> Arra
     return np.unique(np.concatenate([np.zeros(0, np.uint64), *(_named_in(part, at) for part in parts)]))
 
 
-def _named_in(part: ViewPart, at: datetime | None) -> Array:
+def _named_in(part: ViewPart, at: datetime | None, among: Mask | None = None) -> Array:
     segment = part.segment
     named = segment["supersedes"]
     if not len(named):
@@ -155,7 +185,31 @@ def _named_in(part: ViewPart, at: datetime | None) -> Array:
     if at is not None:
         # A stub has no time of its own; what it superseded stays superseded.
         naming = naming & ((segment["stub"] != 0) | (holds_from(segment) <= milliseconds(at)))
-    return named[naming[_rows_of_values(segment, "supersedes", np.arange(len(named)))]]
+    holding = naming[_rows_of_values(segment, "supersedes", np.arange(len(named)))]
+    for chosen in (part.holding, among):
+        holding = holding if chosen is None else holding & chosen
+    return named[holding]
+
+
+def _superseded_by_others(parts: Sequence[ViewPart], at: datetime | None) -> Array:
+    """Hashes of ids that something else supersedes than a memory that was merged from them."""
+    found = [np.zeros(0, np.uint64)]
+    for part in parts:
+        segment = part.segment
+        own = set(zip(row_of_values(segment, "members").tolist(), segment["members"].tolist(), strict=True))
+        naming = _rows_of_values(segment, "supersedes", np.arange(len(segment["supersedes"]))).tolist()
+        pairs = zip(naming, segment["supersedes"].tolist(), strict=True)
+        foreign = np.array([pair not in own for pair in pairs], np.bool_)
+        found.append(_named_in(part, at, foreign))
+        if at is None:
+            found.append(segment["id_hash"][part.counts & (_lengths(segment, "superseded_by") > 0)])
+    return np.unique(np.concatenate(found))
+
+
+def _having_any(segment: Segment, column: str, values: Array) -> Mask:
+    mask = np.zeros(len(segment), np.bool_)
+    mask[_rows_of_values(segment, column, np.flatnonzero(np.isin(segment[column], values)))] = True
+    return mask
 
 
 def _superseded(segment: Segment, named: Array, *, noted: bool) -> Mask:
@@ -185,8 +239,10 @@ def _lengths(segment: Segment, column: str) -> Array:
     return offsets[1:] - offsets[:-1]
 
 
-def _rows_naming(segment: Segment, wanted: Array) -> Array:
-    return _rows_of_values(segment, "supersedes", np.flatnonzero(segment["supersedes"] == wanted))
+def _rows_naming(part: ViewPart, wanted: Array) -> Array:
+    named = np.isin(part.segment["supersedes"], wanted)
+    named = named if part.holding is None else named & part.holding
+    return _rows_of_values(part.segment, "supersedes", np.flatnonzero(named))
 
 
 def _rows_of_values(segment: Segment, column: str, positions: Array) -> Array:

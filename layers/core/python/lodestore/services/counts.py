@@ -191,8 +191,10 @@ class Counts:
             try:
                 outcome = self._index.create(key, encode_delta(delta))
                 # Only this instance writes this key, so one that is there already is our own.
-                there = isinstance(outcome, Lost) and isinstance(self._index.get(key), Found)
-            except StoreUnavailable:
+                there = isinstance(outcome, Lost) and isinstance(
+                    self._index.get(key, max_bytes=limits.OBJECT_BYTES), Found
+                )
+            except (StoreUnavailable, ObjectTooLarge):
                 return False
             if there or isinstance(outcome, Won):
                 return True

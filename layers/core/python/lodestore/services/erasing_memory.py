@@ -20,6 +20,7 @@ from lodestore.services.truth import Truth
 from lodestore.services.upkeep_steps import FOLD, INDEX, PURGE
 from lodestore.services.vector_filling import EngineFailed
 from lodestore.services.vector_sweeping import VectorSweeping
+from lodestore.services.withdrawing import Withdrawing
 
 REASON = "erased"
 BY = "operator"
@@ -44,6 +45,7 @@ class ErasingMemory:
         state: ObjectStore,
         truth: Truth,
         removing: Removing,
+        withdrawing: Withdrawing,
         purging: Purging,
         sleeping: Sleeping,
         vectors: VectorSweeping | None,
@@ -52,6 +54,7 @@ class ErasingMemory:
         self._state = state
         self._truth = truth
         self._removing = removing
+        self._withdrawing = withdrawing
         self._purging = purging
         self._sleeping = sleeping
         self._vectors = vectors
@@ -72,8 +75,16 @@ class ErasingMemory:
 
     def run(self, tenant: str, memory_id: str) -> ErasedMemory:
         """Erase it. Raises StoreUnavailable, Unavailable."""
-        self._removing.remove(tenant, memory_id, Removal(REASON, BY, self._clock.now()), lambda _: True)
+        record = self._truth.read(tenant, memory_id).record
+        members = [] if record is None else [member.id for member in record.consolidated_reads]
+        self._removing.remove_with_members(
+            tenant, memory_id, Removal(REASON, BY, self._clock.now()), lambda _: True
+        )
+        # What it was merged into holds its words, what it was merged from the same; both go now, not with the window.
+        merged = self._withdrawing.run(tenant)
         purged = self._purging.run_one(tenant, memory_id)
+        for other in {*members, *merged.ids, *merged.forgotten}:
+            self._purging.run_one(tenant, other)
         slept = self._sleeping.run(tenant, frozenset({INDEX, PURGE, FOLD}))
         stands = self.look(tenant, memory_id)
         return ErasedMemory(

@@ -37,7 +37,7 @@ class Forget:
             "reason", arguments.text("reason", most_bytes=limits.REASON_BYTES)
         )
         removal = Removal(reason, str(caller.role), self._clock.now())
-        deleted = self._removing.remove(
+        deleted = self._removing.remove_with_members(
             caller.tenant, memory_id, removal, lambda memory: memory.visible_to(caller)
         )
         return {"deleted": deleted, "id": memory_id, "reason": FORGOTTEN if deleted else NOT_FOUND}

@@ -65,6 +65,9 @@ class IndexRows:
                 at = place.get(target)
                 if at is None or at[0]["stub"][at[1]]:
                     continue
+                # A merged memory's members stay as they were read, byte by byte.
+                if target in segment.values("members", row):
+                    continue
                 if hash64(successor) not in at[0].values("superseded_by", at[1]).tolist():
                     missing.append((at[0].text("id", at[1]), successor))
         return missing

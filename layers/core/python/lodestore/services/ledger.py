@@ -16,6 +16,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from datetime import timedelta
 
+from lodestore.domain import limits
 from lodestore.domain.memory import Record
 from lodestore.domain.revision import RANDOM_BYTES, next_revision
 from lodestore.errors import Unavailable
@@ -27,6 +28,7 @@ from lodestore.ports.object_store import (
     Contended,
     Found,
     ObjectStore,
+    ObjectTooLarge,
     StoreUnavailable,
     Unknown,
     Won,
@@ -166,8 +168,8 @@ class Ledger:
         be about to be deleted as settled, so a fresh one is put. Raises Unavailable with written True.
         """
         try:
-            marker = self._index.get(keys.pending(tenant, revision, memory_id))
-        except StoreUnavailable:
+            marker = self._index.get(keys.pending(tenant, revision, memory_id), max_bytes=limits.OBJECT_BYTES)
+        except (StoreUnavailable, ObjectTooLarge):
             marker = None
         if not isinstance(marker, Found) or marker.at - marker.last_modified > MARKER_GRACE / 2:
             self.mark(tenant, memory_id, revision)

@@ -38,6 +38,6 @@ def wire_moving(a: Foundation, s: Shared, *, secrets: SecretPolicy) -> MovingSer
     )
     takers = ThreadPoolExecutor(BATCH, thread_name_prefix="lodestore-import")
     return MovingServices(
-        Exporting(a.state, s.truth, s.forgotten, Reading(s.ledger, OldVersions(a.state), a.clock)),
+        Exporting(a.state, s.truth, s.forgotten, Reading(s.ledger, s.views, OldVersions(a.state), a.clock)),
         ImportRuns(importing, statements, s.manifests, s.segments, takers=takers),
     )

@@ -6,6 +6,8 @@ without is counted, found by its words at once, and filled in by upkeep. Gives u
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from lodestore.domain.memory import Embedding
@@ -14,6 +16,17 @@ from lodestore.ports.meter import Meter
 
 # A longer source is an address or a sentence, not a name.
 SOURCE_CHARACTERS = 64
+# One to three words of letters that begin with a capital, or of a script without: who said it, not which program.
+_NAME = re.compile(r"(?:(?![a-z])[^\W\d_][^\W\d_'’.-]*(?:\s+|\Z)){1,3}")
+
+
+def told_by(source: str | None) -> str:
+    """What a vector is told before the content: who said it, where the source is a name; else nothing.
+
+    "claude-code" before each of its notes makes them alike, and costs a point of hit@1 on short facts.
+    """
+    named = source is not None and len(source) <= SOURCE_CHARACTERS and _NAME.fullmatch(source)
+    return f"{source}: " if named else ""
 
 
 class Passages:
@@ -24,7 +37,7 @@ class Passages:
         self._meter = meter
 
     def of(self, content: str, source: str | None) -> Embedding | None:
-        """The content's vectors, one for each of its spans, each told who said it. Never raises.
+        """The content's vectors, one for each of its spans, each told who said it (`told_by`). Never raises.
 
         On LoCoMo the speaker before each turn raises recall@10 of vectors alone from 22 to 47 % (docs/decisions/0010).
         """
@@ -32,8 +45,7 @@ class Passages:
             return None
         try:
             spans = self._embedder.spans(content)
-            said_by = f"{source}: " if source is not None and len(source) <= SOURCE_CHARACTERS else ""
-            vectors = self._embedder.passages([said_by + content[start:end] for start, end in spans])
+            vectors = self._embedder.passages([told_by(source) + content[start:end] for start, end in spans])
         except EmbeddingFailed:
             self._meter.count("passage_embedding_failed")
             return None

@@ -17,8 +17,8 @@ from enum import StrEnum
 from lodestore.domain import limits
 from lodestore.domain.caller import Caller
 from lodestore.domain.identity import digest
-from lodestore.domain.member import Member
-from lodestore.domain.memory import Memory
+from lodestore.domain.member import standing_of
+from lodestore.domain.memory import Member, Memory
 from lodestore.domain.proposal import Proposal
 from lodestore.domain.text import shorten
 from lodestore.errors import InvalidArgument, Unavailable
@@ -137,7 +137,7 @@ def show_proposal(proposal: Proposal, truth: Mapping[str, Read], caller: Caller)
 def _show_member(member: Member, truth: Mapping[str, Read], caller: Caller) -> dict[str, object]:
     record = truth[member.id].record
     seen = isinstance(record, Memory) and record.visible_to(caller)
-    standing = member.standing(record if seen else None)
+    standing = standing_of(member, record if seen else None)
     shown: dict[str, object] = {"id": member.id, "standing": str(standing)}
     if not isinstance(record, Memory) or not seen:
         return shown

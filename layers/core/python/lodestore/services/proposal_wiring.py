@@ -41,7 +41,7 @@ def wire_proposals(
     return ProposalTools(
         ListProposals(proposals, s.truth),
         DecideProposal(proposals, carrying_out, a.clock, secrets=secrets),
-        Undo(undo_log, releasing, restore, a.clock),
+        Undo(s.ledger, undo_log, removing, releasing, restore, a.clock),
     )
 
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from lodestore.domain.member import Member, Standing
-from lodestore.domain.memory import Memory
+from lodestore.domain.member import Standing, standing_of
+from lodestore.domain.memory import Member, Memory
 from lodestore.domain.proposal import PER_SLEEP, PER_TENANT, Proposal, ProposalKind, ProposalStatus
 from lodestore.format import keys
 from lodestore.format.proposals import InvalidProposal, decode_proposal, encode_proposal
@@ -189,7 +189,7 @@ def _reason(
     member: Member, truth: Mapping[str, Read], superseded: frozenset[str], now: datetime
 ) -> str | None:
     record = truth[member.id].record
-    standing = member.standing(record)
+    standing = standing_of(member, record)
     if standing is not Standing.AS_READ:
         return standing
     if member.id in superseded:

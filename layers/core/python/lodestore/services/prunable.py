@@ -7,6 +7,8 @@ Gives up: exactness beyond 64-bit hashes of tags; what is removed is judged agai
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
 from datetime import datetime
 
 import numpy as np
@@ -17,11 +19,12 @@ from lodestore.domain.filters import Filters
 from lodestore.domain.memory import HALF_LIFE_DAYS, MemoryType
 from lodestore.domain.moments import milliseconds
 from lodestore.domain.pruning import Policy
-from lodestore.domain.use_levels import DAY_MILLISECONDS, NEVER, height
-from lodestore.retrieval.hashing import hashes64
+from lodestore.domain.use_levels import DAY_MILLISECONDS, NEVER, UseLevels, height, levels_of
+from lodestore.retrieval.hashing import hash64, hashes64
 from lodestore.retrieval.segment import TYPES, Segment
 from lodestore.retrieval.segment_search import Mask
 from lodestore.services import columns
+from lodestore.services.founded import row_of_values
 from lodestore.services.index_view import rows_of
 from lodestore.services.tenant_view import TenantView, ViewPart
 
@@ -33,11 +36,12 @@ _INSTRUCTION = TYPES.index(MemoryType.INSTRUCTION)
 def prunable(view: TenantView, policy: Policy, known: KnownUse, now: datetime) -> list[str]:
     """The ids of the memories that the policy admits, newest first, the newest of `beyond_newest` left out.
 
-    A policy that only proposes is asked about what still holds: a proposal about anything else lapses at once.
+    What a merged memory is made of goes with it and not before; its use is the merged one's. A policy that only
+    proposes is asked about what still holds: a proposal about anything else lapses at once.
     """
     named = Filters(types=policy.types or None, tags=policy.tags or None)
     found: list[tuple[int, str]] = []
-    asked = columns.admitted(view, named)
+    asked = columns.but(columns.admitted(view, named), columns.merged_away(view))
     if not policy.forget:
         asked = columns.but(columns.but(asked, columns.superseded(view)), columns.expired(view, now))
     for part, admitted in zip(view.parts, asked, strict=True):
@@ -67,8 +71,8 @@ def _by_use(part: ViewPart, policy: Policy, known: KnownUse, now: datetime) -> M
     last_used = np.zeros(len(segment), np.int64)
     use, feedback = np.zeros(len(segment)), np.zeros(len(segment))
     ids = list(known.levels)
-    for memory_id, row in rows_of(segment, part.counts, ids, hashes64(ids)).items():
-        levels = known.levels[memory_id]
+    used = [(row, memory_id) for memory_id, row in rows_of(segment, part.counts, ids, hashes64(ids)).items()]
+    for row, levels in _with_members(segment, used, known):
         last_used[row] = levels.last_used
         use[row] = height(levels.recalls, moment)
         feedback[row] = height(levels.useful, moment) - height(levels.not_useful, moment)
@@ -80,6 +84,22 @@ def _by_use(part: ViewPart, policy: Policy, known: KnownUse, now: datetime) -> M
     if policy.value_below is not None:
         mask &= _values(segment, use, feedback, moment) < policy.value_below
     return mask
+
+
+def _with_members(
+    segment: Segment, used: list[tuple[int, str]], known: KnownUse
+) -> Iterator[tuple[int, UseLevels]]:
+    """Row to its levels, those of what it was merged from with them."""
+    rows: defaultdict[int, list[str]] = defaultdict(list)
+    for row, memory_id in used:
+        rows[row].append(memory_id)
+    if len(segment["members"]):
+        names = {hash64(memory_id): memory_id for memory_id in known.levels}
+        pairs = zip(row_of_values(segment, "members").tolist(), segment["members"].tolist(), strict=True)
+        for row, member in pairs:
+            if member in names:
+                rows[row].append(names[member])
+    return ((row, levels_of(known.levels, ids)) for row, ids in rows.items())
 
 
 def _values(segment: Segment, use: Floats, feedback: Floats, moment: int) -> Floats:

@@ -15,7 +15,8 @@ from datetime import datetime
 from lodestore.domain.counters import KnownUse, Tally
 from lodestore.domain.memory import Memory
 from lodestore.domain.proposal import EVIDENCE_CHARACTERS, Evidence, Proposal, ProposalKind, propose
-from lodestore.domain.pruning import UNUSED, Policy, memory_value
+from lodestore.domain.pruning import Policy, memory_value
+from lodestore.domain.use_levels import UseLevels, levels_of
 from lodestore.ports.clock import Clock
 from lodestore.services.counts import Counts
 from lodestore.services.ledger import Quarantined
@@ -132,10 +133,9 @@ class Pruning:
 
     def _forget(self, tenant: str, one: Chosen, known: KnownUse, now: datetime) -> bool:
         removal = Removal(f"pruned by the policy {one.policy.name}", BY, now)
-        use = known.levels.get(one.id, UNUSED)
         try:
             return self._removing.remove(
-                tenant, one.id, removal, lambda memory: one.policy.admits(memory, now, use)
+                tenant, one.id, removal, lambda memory: one.policy.admits(memory, now, _use(known, memory))
             )
         except Quarantined:
             return False
@@ -163,10 +163,14 @@ class Pruning:
         truth = self._truth.read_many(tenant, [one.id for one in chosen])
         found: list[tuple[float, Chosen, Memory]] = []
         for one in chosen:
-            memory, use = truth[one.id].record, known.levels.get(one.id, UNUSED)
-            if isinstance(memory, Memory) and one.policy.admits(memory, now, use):
+            memory = truth[one.id].record
+            if isinstance(memory, Memory) and one.policy.admits(memory, now, use := _use(known, memory)):
                 found.append((memory_value(memory, use, now), one, memory))
         return found
+
+
+def _use(known: KnownUse, memory: Memory) -> UseLevels:
+    return levels_of(known.levels, (memory.id, *memory.consolidated_from))
 
 
 def _evidence(one: Chosen, memory: Memory, value: float, known: KnownUse, now: datetime) -> Evidence:

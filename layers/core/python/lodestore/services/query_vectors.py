@@ -10,16 +10,12 @@ from dataclasses import dataclass
 
 from lodestore.ports.embedder import Embedder, EmbeddingFailed
 from lodestore.ports.meter import Meter
-from lodestore.retrieval.fusion import Anchors
+from lodestore.retrieval.calibration import calibration_of
 from lodestore.services.signals import QueryVector
 
 NONE = "none"
 USED = "used"
 FAILED = "failed"
-# Measured for all-MiniLM-L6-v2 (notes on retrieval, section 1): unrelated pairs .06, paraphrases .83.
-ANCHORS = Anchors(unrelated=0.20, same=0.85)
-# The cosines of e5 lie close together: unrelated pairs .78, paraphrases .95 (the same place).
-ANCHORS_OF = {"multilingual-e5": Anchors(unrelated=0.79, same=0.95)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +39,7 @@ class QueryVectors:
             return Asked(None, NONE)
         try:
             model = self._embedder.model
-            return Asked(QueryVector(self._embedder.query(query), model, anchors_of(model)), USED)
+            return Asked(QueryVector(self._embedder.query(query), model, calibration_of(model)), USED)
         except EmbeddingFailed:
             self._meter.count("query_embedding_failed")
             return Asked(None, FAILED)
-
-
-def anchors_of(model: str) -> Anchors:
-    """What is known of a model's cosines; of an unknown one, what is known of the default."""
-    return next((found for name, found in ANCHORS_OF.items() if name in model), ANCHORS)

@@ -19,10 +19,13 @@ from lodestore.domain.text import first_sentence, outline
 from lodestore.errors import NotFound, Unavailable
 from lodestore.ports.clock import Clock
 from lodestore.ports.object_store import StoreUnavailable
+from lodestore.services import columns
 from lodestore.services.arguments import Arguments
+from lodestore.services.founded_memory import is_founded
 from lodestore.services.ledger import Ledger
 from lodestore.services.old_versions import OldVersions
 from lodestore.services.shown import NOTICE, fit, show_memory, show_moment, status_of
+from lodestore.services.tenant_view import TenantViews
 
 ARGUMENTS = ("id", "level", "history")
 _OUTLINE_BYTES = 2_000
@@ -42,8 +45,9 @@ class Level(StrEnum):
 class Reading:
     """The tool `get_memory`."""
 
-    def __init__(self, ledger: Ledger, versions: OldVersions, clock: Clock) -> None:
+    def __init__(self, ledger: Ledger, views: TenantViews, versions: OldVersions, clock: Clock) -> None:
         self._ledger = ledger
+        self._views = views
         self._old = versions
         self._clock = clock
 
@@ -66,7 +70,11 @@ class Reading:
         """The visible memory. Raises NotFound, Unavailable."""
         standing = self._ledger.read(caller.tenant, memory_id)
         record = standing.record if standing is not None else None
-        if not isinstance(record, Memory) or not record.visible_to(caller):
+        if (
+            not isinstance(record, Memory)
+            or not record.visible_to(caller)
+            or not is_founded(self._ledger, record)
+        ):
             raise NotFound(
                 f"No memory {memory_id!r} is visible here.",
                 field="id",
@@ -78,13 +86,14 @@ class Reading:
     def _shown(self, memory: Memory, level: Level, caller: Caller) -> dict[str, object]:
         now = self._clock.now()
         content = _at_level(memory.content, level)
-        shown = show_memory(memory, now=now, superseded_by=memory.superseded_by)
+        newer = self._superseded_by(caller, memory)
+        shown = show_memory(memory, now=now, superseded_by=newer)
         embedding = memory.embedding
         return shown | {
             "content": content,
             "truncated": content != memory.content,
             "level": str(level),
-            "status": status_of(memory, memory.superseded_by, now),
+            "status": status_of(memory, newer, now),
             "tenant": memory.tenant,
             # Whose note it is would let another conversation name it.
             "conversation": memory.conversation if memory.conversation == caller.conversation else None,
@@ -94,6 +103,14 @@ class Reading:
             "recent": list(memory.recent),
             "embedding": None if embedding is None else {"model": embedding.model, "dim": embedding.dim},
         }
+
+    def _superseded_by(self, caller: Caller, memory: Memory) -> tuple[str, ...]:
+        """By its own note, else by what others state: a merge leaves no note, and a writer may have died before its."""
+        if memory.superseded_by:
+            return memory.superseded_by
+        view = self._views.load(caller.tenant)
+        place = columns.place_of(view, memory.id)
+        return () if place is None else tuple(columns.id_of(view, n) for n in columns.successors(view, place))
 
     def _history(self, memory: Memory) -> list[dict[str, object]]:
         """Each version, newest first; its `change` names the fields that differ from the one before."""

@@ -21,16 +21,17 @@ from lodestore.domain.filters import Filters
 from lodestore.domain.memory import Memory
 from lodestore.errors import InvalidArgument
 from lodestore.ports.clock import Clock
+from lodestore.retrieval.calibration import FALL, confidence
 from lodestore.retrieval.query_reading import read_query
-from lodestore.retrieval.ranking import confidence
+from lodestore.retrieval.query_syntax import Said, take_apart
 from lodestore.retrieval.tokenizer import index_terms
 from lodestore.services import columns
 from lodestore.services.arguments import Arguments
 from lodestore.services.counts import Counts
 from lodestore.services.old_versions import OldVersions
 from lodestore.services.query_vectors import FAILED, Asked, QueryVectors
-from lodestore.services.scoring import Ranking, rank
-from lodestore.services.selection import FILTER_ARGUMENTS, read_filters
+from lodestore.services.scoring import Ranking, having, rank
+from lodestore.services.selection import FILTER_ARGUMENTS, narrowed, read_filters
 from lodestore.services.session_orders import SessionOrders
 from lodestore.services.shown import NOTICE, fit, show_memory, show_moment
 from lodestore.services.tenant_view import TenantView, TenantViews, unseen
@@ -61,25 +62,30 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Floors:
-    """`limit` hits by default; a hit needs `share` of the best score, and `least` in itself."""
+    """`limit` hits by default; each needs a score of `least` and `share` of the first's sum, and all of them that
+    anything stored is `known` to be about what is asked.
+
+    Scores and `known` are probabilities, so they mean the same for every model (docs/quality.md has what floors cost).
+    """
 
     limit: int
+    known: float
     share: float
     least: float
 
 
 FLOORS: Mapping[Mode, Floors] = {
-    Mode.PRECISION: Floors(3, 0.5, 0.10),
-    Mode.BALANCED: Floors(5, 0.15, 0.02),
-    Mode.EXPLORATORY: Floors(10, 0.0, 0.0),
+    Mode.PRECISION: Floors(3, 0.8, 0.75, 0.1),
+    Mode.BALANCED: Floors(5, 0.65, 0.05, 0.0),
+    Mode.EXPLORATORY: Floors(10, 0.0, 0.0, 0.0),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One recall, understood. `as_of` None: what holds now."""
+    """One recall, understood. `as_of` None: what holds now. `filters` are those of the arguments and of the query."""
 
-    query: str
+    said: Said
     mode: Mode
     limit: int
     filters: Filters
@@ -92,11 +98,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One memory found: its score, how well it answers by itself, what both are made of, and who superseded it."""
+    """One memory found: its score, what that is made of, and who superseded it; `whole` as in `Ranking`."""
 
     memory: Memory
     score: float
-    own: float
+    whole: bool
     parts: Mapping[str, float]
     superseded_by: tuple[str, ...]
     similar: tuple[str, ...] = ()
@@ -130,7 +136,7 @@ class Recall:
     def __call__(self, caller: Caller, given: Mapping[str, object]) -> dict[str, object]:
         """The interface's answer. Raises InvalidArgument, TooLarge, Unavailable."""
         question = read_question(Arguments("recall", given, ARGUMENTS))
-        asked = self._workers.submit(self._vectors.of, question.query)
+        asked = self._workers.submit(self._vectors.of, question.said.text)
         # Beside the first round trip, or a recall that flushes would be one deeper.
         flushed = self._workers.submit(self._counts.flush_due, caller.tenant, coming=question.limit)
         reading = self._reading(caller, question, asked)
@@ -160,7 +166,7 @@ class Recall:
         if self._engine is None:
             return None
         current = question.as_of is None and not question.include_superseded
-        sought = Sought(caller=caller, filters=question.filters, query=question.query, current=current)
+        sought = Sought(caller=caller, filters=question.filters, query=question.said.text, current=current)
         return self._engine.begin(sought, asked)
 
     def _rank(
@@ -174,8 +180,10 @@ class Recall:
         if not question.include_superseded:
             live = columns.but(live, columns.superseded(view, at))
         admitted = columns.both(live, columns.admitted(view, question.filters))
+        if question.said.excluded:
+            admitted = columns.but(admitted, having(view, live, question.said.excluded))
         found = Found(asked.vector) if reading is None else reading.found(view, live, admitted, asked)
-        read = read_query(question.query, at or now)
+        read = read_query(question.said.text, at or now, question.said.phrases)
         return rank(view, live, admitted, read, found.vector, self._orders), found.failed
 
     def _hits(
@@ -226,8 +234,8 @@ class Recall:
             newer = superseding(view, ranking.place(rank_), memory)
             if memory.superseded_by and not question.include_superseded and question.as_of is None:
                 continue
-            score, own = float(ranking.scores[rank_]), float(ranking.own[rank_])
-            yield Hit(memory, score, own, ranking.parts(rank_), newer)
+            score, whole = float(ranking.scores[rank_]), bool(ranking.whole[rank_])
+            yield Hit(memory, score, whole, ranking.parts(rank_), newer)
 
 
 def read_question(arguments: Arguments) -> Question:
@@ -241,12 +249,13 @@ def read_question(arguments: Arguments) -> Question:
             got=0,
             next_step="Say what to look for; to browse use list_memories, to start a task memory_context.",
         )
+    said = take_apart(query)
     mode = arguments.choice("mode", Mode) or Mode.BALANCED
     return Question(
-        query=query,
+        said=said,
         mode=mode,
         limit=arguments.whole("limit", least=1, most=limits.RECALL_LIMIT) or FLOORS[mode].limit,
-        filters=read_filters(arguments),
+        filters=narrowed(read_filters(arguments), said),
         as_of=arguments.moment("as_of"),
         include_superseded=bool(arguments.flag("include_superseded")),
         min_score=arguments.number("min_score", least=0, most=1),
@@ -288,10 +297,11 @@ def _enough(question: Question, ranking: Ranking) -> int:
     """How many rows reach the floor. A given min_score takes the place of the mode's floors."""
     if not len(ranking):
         return 0
+    if question.min_score is not None:
+        return int((ranking.scores >= question.min_score).sum())
     floors = FLOORS[question.mode]
-    floor = max(floors.least, floors.share * float(ranking.scores[0]))
-    floor = floor if question.min_score is None else question.min_score
-    return int((ranking.scores >= floor).sum())
+    floor = max(floors.least, floors.share**FALL * float(ranking.scores[0]))
+    return int((ranking.scores >= floor).sum()) if ranking.known >= floors.known else 0
 
 
 def _pending_visible(view: TenantView, caller: Caller) -> int:
@@ -337,7 +347,7 @@ def _shown(hit: Hit, question: Question, now: datetime) -> dict[str, object]:
     shown = show_memory(memory, now=now, superseded_by=hit.superseded_by)
     shown |= {
         "score": round(hit.score, 4),
-        "confidence": confidence(hit.own),
+        "confidence": confidence(hit.score, whole=hit.whole),
         "similar": list(hit.similar),
         "contradicts": [],
     }

@@ -11,13 +11,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum, auto
+from functools import partial
 
-from lodestore.domain.memory import Memory, Record, Stub, continued
+from lodestore.domain.member import digest_of
+from lodestore.domain.memory import Member, Memory, Record, Stub, continued
 from lodestore.errors import Unavailable
 from lodestore.services.ledger import Ledger, Overtaken, Standing
 from lodestore.services.tombstones import Tombstones
 
 _TRIES = 64
+
+
+class Ending(Enum):
+    """What a removal means for what the memory superseded and was merged from.
+
+    FORGET     both go on: what it superseded stays hidden, and what it was merged from is forgotten with it
+    WITHDRAW   a merged memory never was: its members show again, and may be merged anew
+    UNDO       the same by a person's word: its members show again, and are never merged unattended again
+    """
+
+    FORGET = auto()
+    WITHDRAW = auto()
+    UNDO = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +43,7 @@ class Removal:
     reason: str | None
     by: str
     at: datetime
+    ending: Ending = Ending.FORGET
 
 
 class Removing:
@@ -35,6 +52,40 @@ class Removing:
     def __init__(self, ledger: Ledger, tombstones: Tombstones) -> None:
         self._ledger = ledger
         self._tombstones = tombstones
+
+    def remove_with_members(
+        self, tenant: str, memory_id: str, removal: Removal, admits: Callable[[Memory], bool]
+    ) -> bool:
+        """The same; what a merged memory was made of, and still says what was read, is forgotten after it.
+
+        Whoever dies in between leaves members that the stub hides; the purge forgets them. Raises Unavailable, with
+        written True once the memory itself is forgotten.
+        """
+        seen: list[Memory] = []
+
+        def admitted(memory: Memory) -> bool:
+            seen.append(memory)
+            return admits(memory)
+
+        if not self.remove(tenant, memory_id, removal, admitted):
+            return False
+        try:
+            self.remove_members(tenant, seen[-1].consolidated_reads, removal)
+        except Unavailable:
+            raise Unavailable(
+                "The memory is forgotten; what it was merged from is hidden, and forgotten by the next sleep.",
+                written=True,
+                memory_id=memory_id,
+            ) from None
+        return True
+
+    def remove_members(self, tenant: str, members: tuple[Member, ...], removal: Removal) -> tuple[str, ...]:
+        """Forget those that still say what was read; their ids. Raises Unavailable."""
+        return tuple(
+            member.id
+            for member in members
+            if self.remove(tenant, member.id, removal, partial(_says, member.digest))
+        )
 
     def remove(self, tenant: str, memory_id: str, removal: Removal, admits: Callable[[Memory], bool]) -> bool:
         """Put a stub in the memory's place; False where none stands there that `admits` says may go.
@@ -61,6 +112,15 @@ class Removing:
         raise Unavailable("Too many writers at once on this memory; it was not forgotten.")
 
 
+def _says(digest: str, memory: Memory) -> bool:
+    return digest_of(memory) == digest
+
+
+def _superseded_still(memory: Memory, ending: Ending) -> tuple[str, ...]:
+    members = () if ending is Ending.FORGET else memory.consolidated_from
+    return tuple(older for older in memory.supersedes if older not in members)
+
+
 def _stub(memory: Memory, removal: Removal) -> Callable[[str], Record]:
     def draft(revision: str) -> Record:
         return Stub(
@@ -72,8 +132,9 @@ def _stub(memory: Memory, removal: Removal) -> Callable[[str], Record]:
             forgotten_by=removal.by,
             forgotten_at=removal.at,
             idempotency=memory.idempotency,
-            supersedes=memory.supersedes,
+            supersedes=_superseded_still(memory, removal.ending),
             superseded_by=memory.superseded_by,
+            consolidated_reads=() if removal.ending is Ending.WITHDRAW else memory.consolidated_reads,
         )
 
     return draft

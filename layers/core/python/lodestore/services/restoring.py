@@ -21,6 +21,7 @@ from lodestore.format.records import InvalidRecord, decode_record
 from lodestore.ports.clock import Clock
 from lodestore.ports.object_store import Found, ObjectStore, ObjectTooLarge, StoreUnavailable
 from lodestore.services.arguments import Arguments
+from lodestore.services.founded_memory import is_founded
 from lodestore.services.ledger import Displaced, Ledger, Standing
 from lodestore.services.supersede import Superseding
 from lodestore.services.tombstones import Tombstones
@@ -60,15 +61,26 @@ class Restoring:
             if isinstance(current.record, Memory):
                 return self._shown_again(caller, current.record)
             before = self._before(caller, current.record)
+            self._restore_members(caller, before)
             over = before.expired_at(self._clock.now())
             memory = replace(before, expires_at=None) if over else before
             restored = self._ledger.write(
                 caller.tenant, memory_id, current, _restored(memory, current.record)
             )
             if not isinstance(restored, Displaced):
-                self._superseding.note(caller.tenant, memory_id, memory.supersedes)
+                noted = tuple(older for older in memory.supersedes if older not in memory.consolidated_from)
+                self._superseding.note(caller.tenant, memory_id, noted)
                 return _answer(memory, restored.record.revision, ["expires_at"] if over else [])
         raise Unavailable("Too many writers at once on this memory; it was not restored.")
+
+    def _restore_members(self, caller: Caller, before: Memory) -> None:
+        """What a merged memory was made of and forgotten with. Raises NotFound where not all of it comes back."""
+        for member in before.consolidated_reads:
+            current = self._ledger.read(caller.tenant, member.id)
+            if current is not None and isinstance(current.record, Stub):
+                self(caller, {"id": member.id})
+        if not is_founded(self._ledger, before):
+            raise _nothing(before.id)
 
     def _before(self, caller: Caller, stub: Stub) -> Memory:
         """The state that the stub replaced. Raises NotFound where it is gone, hidden, or the window is over."""

@@ -14,10 +14,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from lodestore.retrieval.calibration import KEYWORDS_ALONE
 from lodestore.retrieval.query_reading import QueryReading
-from lodestore.retrieval.ranking import Floats, score
+from lodestore.retrieval.ranking import Floats, Mask, score
 from lodestore.retrieval.segment import Array
-from lodestore.retrieval.segment_search import Part, starts_of
+from lodestore.retrieval.segment_search import Part, keyword_scores, starts_of
+from lodestore.retrieval.tokenizer import query_terms
 from lodestore.services.columns import Masks, Place
 from lodestore.services.session_orders import SessionOrders
 from lodestore.services.signals import QueryVector, gather
@@ -50,11 +52,13 @@ class _Rows:
 class Ranking:
     """Every admitted row that matches at all: the first ORDERED_MOST are the best, best first; scores in [0, 1].
 
-    own    how well each answers by its own words, in [0, 1]
+    whole   whether each has all identifiers asked for, and no word of the query is one that nobody stored
+    known   in [0, 1]: that anything stored is about what is asked
     """
 
     scores: Floats
-    own: Floats
+    whole: Mask
+    known: float
     _rows: _Rows
     _order: NDArray[np.intp]
     _parts: Mapping[str, Floats]
@@ -72,7 +76,7 @@ class Ranking:
         return {name: round(float(values[position]), 4) for name, values in self._parts.items()}
 
 
-NOTHING_RANKED = Ranking(np.zeros(0), np.zeros(0), _Rows(()), np.zeros(0, np.intp), {})
+NOTHING_RANKED = Ranking(np.zeros(0), np.zeros(0, np.bool_), 0.0, _Rows(()), np.zeros(0, np.intp), {})
 
 
 def rank(
@@ -83,7 +87,7 @@ def rank(
     vector: QueryVector | None,
     orders: SessionOrders,
 ) -> Ranking:
-    """The admitted rows by score. A filter leaves rows out and changes no score.
+    """The admitted rows by score. A filter leaves rows out: the order of the others stays, and they rival each other.
 
     live       rows that the caller may see now: term statistics and neighbours are theirs
     admitted   those of them that pass the filters
@@ -92,8 +96,10 @@ def rank(
         return NOTHING_RANKED
     parts = [Part(part.segment, mask) for part, mask in zip(view.parts, live, strict=True)]
     gathered = gather(parts, orders.of(view), query, vector)
-    signals, scored = gathered.signals, score(gathered.signals)
-    chosen = np.flatnonzero((scored.own > 0) & np.concatenate(admitted)[gathered.positions])
+    signals = gathered.signals
+    calibration = KEYWORDS_ALONE if vector is None else vector.calibration
+    scored = score(signals, calibration, admitted=np.concatenate(admitted)[gathered.positions])
+    chosen = np.flatnonzero(scored.matching)
     if not len(chosen):
         return NOTHING_RANKED
     chosen = chosen[np.argsort(gathered.positions[chosen])]
@@ -102,7 +108,9 @@ def rank(
     order = _order(parts, rows, scores)
     explained = {
         **scored.parts,
-        "own": scored.own,
+        "known": np.full(len(scored.score), scored.known),
+        "keyword": signals.fused.keyword,
+        "vector": signals.fused.vector,
         "relevance": signals.fused.relevance,
         "importance": signals.importance,
         "recency": signals.recency(),
@@ -110,7 +118,18 @@ def rank(
     if signals.use is not None:
         explained |= {"use": signals.use.use, "feedback": signals.use.feedback}
     shown = {name: values[chosen] for name, values in explained.items()}
-    return Ranking(scores[order], scored.own[chosen][order], rows, order, shown)
+    whole = signals.whole[chosen][order] & (signals.unknown == 0)
+    return Ranking(scores[order], whole, scored.known, rows, order, shown)
+
+
+def having(view: TenantView, live: Masks, words: Sequence[str]) -> Masks:
+    """Live rows that have any of the words."""
+    parts = [Part(part.segment, mask) for part, mask in zip(view.parts, live, strict=True)]
+    found = [keyword_scores(query_terms(word), parts).rows for word in words]
+    return tuple(
+        np.any([rows[n] > 0 for rows in found], axis=0) if found else np.zeros(len(part.segment), np.bool_)
+        for n, part in enumerate(parts)
+    )
 
 
 def _rows(positions: NDArray[np.intp], starts: Sequence[int]) -> _Rows:

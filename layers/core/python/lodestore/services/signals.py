@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lodestore.domain.memory import HALF_LIFE_DAYS
+from lodestore.retrieval.calibration import KEYWORDS_ALONE, Calibration
 from lodestore.retrieval.conversation import COLUMNS, features
-from lodestore.retrieval.fusion import Anchors, fuse
+from lodestore.retrieval.fusion import fuse
 from lodestore.retrieval.near_rows import Near, all_cosines, found_rows, near_cosines, with_neighbours
 from lodestore.retrieval.query_reading import QueryReading
 from lodestore.retrieval.ranking import Signals
@@ -33,7 +34,7 @@ class QueryVector:
 
     vector: NDArray[np.float32]
     model: str
-    anchors: Anchors
+    calibration: Calibration
     near: Near | None = None
 
 
@@ -59,9 +60,12 @@ def gather(
         else _cosines(parts, vector, keywords.every > 0, sessions)[chosen].astype(np.float64)
     )
     share = keywords.every[chosen] / (keywords.ideal or 1.0)
-    fused = fuse(share, cosines, Anchors(0, 1) if vector is None else vector.anchors)
+    calibration = KEYWORDS_ALONE if vector is None else vector.calibration
+    fused = fuse(share, cosines, calibration.anchors, query.language)
     relative = fused.relevance / (fused.relevance.max(initial=0) or 1.0)
-    columns = {name: _column(parts, name)[chosen] for name in (*COLUMNS, *USE_COLUMNS, "importance", "type")}
+    columns = {
+        name: _column(parts, name)[chosen] for name in (*COLUMNS, *USE_COLUMNS, "importance", "pinned")
+    }
     since = np.where(columns["valid_from"] == NO_TIME, columns["created"], columns["valid_from"])
     times = since.astype(np.float64)
     signals = Signals(
@@ -70,9 +74,21 @@ def gather(
         importance=columns["importance"].astype(np.float64),
         age_days=(times.max(initial=-np.inf) - times) / _DAY_MILLISECONDS,
         half_life=_HALF_LIVES[columns["type"]],
+        pinned=columns["pinned"].astype(np.float64),
+        quoted=_quoted(query, parts)[chosen],
+        whole=keywords.whole()[chosen],
+        covered=keywords.covered()[chosen],
+        unknown=keywords.unknown,
         use=read_use(columns, times),
     )
     return Gathered(signals, chosen)
+
+
+def _quoted(query: QueryReading, parts: Sequence[Part]) -> NDArray[np.float64]:
+    """The share of the query's phrases of which each row of all parts has every word."""
+    having = [keyword_scores(phrase, parts).covered() == 1 for phrase in query.phrases]
+    rows = sum(len(part.segment) for part in parts)
+    return np.mean(having, axis=0) if having else np.zeros(rows)
 
 
 def _column(parts: Sequence[Part], name: str) -> Array:

@@ -13,6 +13,7 @@ from lodestore.domain.sleep_report import Action
 from lodestore.domain.upkeep_rules import TenantRules, UpkeepRules
 from lodestore.services.backfill import Backfill
 from lodestore.services.collection import Collected, Collection
+from lodestore.services.consolidating import Consolidated, Consolidating
 from lodestore.services.expiring import Expired, Expiring
 from lodestore.services.folding import Folded, Folding
 from lodestore.services.index_rows import read_index
@@ -29,8 +30,23 @@ from lodestore.services.segments import Segments
 from lodestore.services.sweeping import Sweeping, Swept
 from lodestore.services.truth import Truth
 from lodestore.services.upkeep import Upkeep, Upkept
-from lodestore.services.upkeep_steps import COLLECT, EMBED, EXPIRE, FOLD, INDEX, MERGE, PRUNE, PURGE, SWEEP
+from lodestore.services.upkeep_steps import (
+    COLLECT,
+    CONSOLIDATE,
+    EMBED,
+    EXPIRE,
+    FOLD,
+    INDEX,
+    MERGE,
+    PRUNE,
+    PURGE,
+    SWEEP,
+)
 from lodestore.services.vector_sweeping import VectorSweeping
+from lodestore.services.withdrawing import Withdrawing, Withdrawn
+
+# Ids in the reason of one action; the undo record has them all.
+_NAMED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +67,8 @@ class StepServices:
     pruning: Pruning
     upkeep: Upkeep
     backfill: Backfill
+    consolidating: Consolidating
+    withdrawing: Withdrawing
     merging: Merging
     collection: Collection
     purging: Purging
@@ -109,6 +127,7 @@ class OneSleep:
             PRUNE: self._prune,
             INDEX: self._index,
             EMBED: self._embed,
+            CONSOLIDATE: self._consolidate,
             MERGE: self._merge,
             COLLECT: self._collect,
             PURGE: self._purge,
@@ -182,6 +201,27 @@ class OneSleep:
         filled = self.upkept.backfilled
         return Moved({"embedded": filled.filled, "left": filled.left, "embedder_failed": int(filled.failed)})
 
+    def _consolidate(self) -> Moved:
+        done: Consolidated = self._do.consolidating.run(
+            self._tenant, dry_run=self._dry_run, going=self._going
+        )
+        proposed = done.compared.proposed
+        merges = (Action("merge", one.id, f"says the same as {_some(one.members)}") for one in done.merges)
+        counts = {
+            "merged": len(done.merges),
+            "members": sum(len(one.members) for one in done.merges),
+            "groups": done.groups,
+            "pairs": done.pairs,
+            "kept": done.kept,
+            "compared": done.compared.groups,
+            "proposed": len(proposed.made),
+            "proposed_before": proposed.known,
+            **_withdrawn_counts(done.withdrawn),
+            "left": done.left + done.withdrawn.left + done.compared.left + proposed.left,
+        }
+        made = (Action("propose", one.id, str(one.evidence["why"])) for one in proposed.made)
+        return Moved(counts, (*_withdrawn_actions(done.withdrawn), *merges, *made))
+
     def _merge(self) -> Moved:
         if self._dry_run:
             manifest = self._do.manifests.load(self._tenant).manifest
@@ -197,10 +237,14 @@ class OneSleep:
         return Moved(_collected(self.upkept.collected))
 
     def _purge(self) -> Moved:
+        withdrawn = self._do.withdrawing.run(self._tenant, dry_run=self._dry_run)
+        if not self._dry_run and (withdrawn.ids or withdrawn.forgotten):
+            self.upkept = self._do.upkeep.index_more(self._tenant, self.upkept, going=self._going)
         purged: Purged = self._do.purging.run(self._tenant, dry_run=self._dry_run, going=self._going)
         renewed = self._renew()
         settled = self._do.proposals.settle(self._tenant, dry_run=self._dry_run)
         actions = (
+            *_withdrawn_actions(withdrawn),
             *(Action("purge", memory_id, "forgotten, and the window is over") for memory_id in purged.ids),
             *(Action("lapse", one.id, f"a memory of it is {one.reason}") for one in settled.lapsed),
         )
@@ -209,6 +253,7 @@ class OneSleep:
             "waiting": purged.waiting,
             "unread": purged.unread,
             "segments": len(renewed),
+            **_withdrawn_counts(withdrawn),
             "proposals_lapsed": len(settled.lapsed),
             "proposals_cleared": settled.cleared,
             "left": int(purged.left),
@@ -259,6 +304,22 @@ class OneSleep:
             )
         except NeedsRebuild:
             return Refreshed()
+
+
+def _withdrawn_counts(withdrawn: Withdrawn) -> dict[str, int]:
+    return {"withdrawn": len(withdrawn.ids), "forgotten_with": len(withdrawn.forgotten)}
+
+
+def _withdrawn_actions(withdrawn: Withdrawn) -> Iterable[Action]:
+    yield from (
+        Action("withdraw", m, "a memory that it was merged from does not stand") for m in withdrawn.ids
+    )
+    yield from (Action("forget", m, "what it was merged into was forgotten") for m in withdrawn.forgotten)
+
+
+def _some(ids: tuple[str, ...]) -> str:
+    more = len(ids) - _NAMED
+    return ", ".join(ids[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _swept_counts(swept: Swept) -> dict[str, int]:

@@ -25,7 +25,7 @@ from lodestore.domain.encounter import (
     meet,
 )
 from lodestore.domain.identity import DERIVED_ATTEMPTS, digest, id_from_content, id_from_key
-from lodestore.domain.limits import TAGS
+from lodestore.domain.limits import SUPERSEDES, TAGS
 from lodestore.domain.memory import Embedding, Memory, Record, Stub
 from lodestore.domain.statement import Statement, new_memory, revised
 from lodestore.errors import Conflict, InvalidArgument, TooLarge, Unavailable
@@ -171,6 +171,14 @@ class Storing:
                 next_step="Give fewer tags, or set them with update_memory.",
             )
         if place.statement.fields.supersedes:
+            if len(memory.supersedes) > SUPERSEDES:
+                raise TooLarge(
+                    f"With these the memory would supersede {len(memory.supersedes)} others; at most {SUPERSEDES}.",
+                    field="supersedes",
+                    limit=SUPERSEDES,
+                    got=len(memory.supersedes),
+                    next_step="Set them with update_memory, or let another memory supersede the rest.",
+                )
             self._superseding.check_cycle(place.caller.tenant, place.memory_id, memory.supersedes)
 
     def _check_targets(

@@ -28,6 +28,7 @@ from lodestore.retrieval.segment import Segment
 from lodestore.retrieval.segment_search import Mask
 from lodestore.retrieval.tokenizer import TOKENIZER_VERSION
 from lodestore.services.due import Due
+from lodestore.services.founded import founded
 from lodestore.services.held import Held, HeldRecords
 from lodestore.services.index_view import EMPTY, IndexView, ListedSegment, Shown, resolve, rows_of
 from lodestore.services.indexing import MARKER_LAG
@@ -44,11 +45,17 @@ _TENANTS_RESOLVED = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ViewPart:
-    """A segment, listed by `name` or made of the tail, and which of its rows stand for their ids."""
+    """A segment, listed by `name` or made of the tail, and which of its rows stand for their ids.
+
+    holding    which values of `supersedes` hold; None: all (services/founded)
+    unfounded  rows of merged memories that do not hold, and so do not count
+    """
 
     segment: Segment
     counts: Mask
     name: str | None = None
+    holding: Mask | None = None
+    unfounded: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -227,9 +234,22 @@ class TenantViews:
     def _parts(self, tenant: str, index: IndexView, overlay: _Overlay) -> tuple[ViewPart, ...]:
         covered = (*overlay.replaced, *overlay.hidden)
         hashes = hashes64(covered)
-        parts = tuple(_covered(listed, covered, hashes) for listed in index.listed)
+        names: list[str | None] = [listed.entry.name for listed in index.listed]
+        parts = [(listed.segment, _covered(listed, covered, hashes)) for listed in index.listed]
         tail = self._tail(tenant, overlay.replaced)
-        return parts if tail is None else (*parts, ViewPart(tail, np.ones(len(tail), np.bool_)))
+        if tail is not None:
+            names.append(None)
+            parts.append((tail, np.ones(len(tail), np.bool_)))
+        return tuple(
+            ViewPart(
+                segment,
+                found.counts,
+                name,
+                found.holding,
+                () if found.counts is counts else tuple(np.flatnonzero(counts > found.counts).tolist()),
+            )
+            for name, (segment, counts), found in zip(names, parts, founded(parts), strict=True)
+        )
 
     def _tail(self, tenant: str, replaced: Mapping[str, Held]) -> Segment | None:
         """The tail as a segment; where its records are the very same as last time, so is the segment."""
@@ -241,7 +261,7 @@ class TenantViews:
         if last is not None and len(last[0]) == len(records) and all(map(operator.is_, last[0], records)):
             return last[1]
         rows = [
-            row_of(held.record, held.etag, model=self._model, terms=held.terms)
+            row_of(held.record, held.etag, model=self._model, terms=held.terms, passing=True)
             for held in records
             if held.record is not None
         ]
@@ -272,11 +292,11 @@ def _is_stub(shown: Shown | None) -> bool:
     return shown is not None and shown.stub
 
 
-def _covered(listed: ListedSegment, memory_ids: Collection[str], hashes: Hashes) -> ViewPart:
-    """The listed segment without the rows that the tail replaces or hides."""
+def _covered(listed: ListedSegment, memory_ids: Collection[str], hashes: Hashes) -> Mask:
+    """The rows of the listed segment that count, without those that the tail replaces or hides."""
     counts = listed.counts
     covered = rows_of(listed.segment, counts, memory_ids, hashes)
     if covered:
         counts = counts.copy()
         counts[list(covered.values())] = False
-    return ViewPart(listed.segment, counts, listed.entry.name)
+    return counts

@@ -50,7 +50,7 @@ def wire_tools(
     vectors = QueryVectors(a.embedder, a.meter)
     superseding = Superseding(s.ledger)
     versions = OldVersions(a.state)
-    reading = Reading(s.ledger, versions, a.clock)
+    reading = Reading(s.ledger, s.views, versions, a.clock)
     storing = Storing(s.ledger, superseding, s.passages, a.clock)
     update = Update(s.ledger, superseding, s.passages, near, a.clock, secrets=secrets)
     restoring = Restoring(a.state, s.ledger, superseding, s.tombstones, a.clock, window=a.window)

@@ -11,26 +11,41 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from lodestore.domain.caller import Caller
+from lodestore.domain.memory import Stub
 from lodestore.domain.undo_record import UndoKind, UndoRecord
 from lodestore.errors import NotFound, Unavailable
 from lodestore.ports.clock import Clock
 from lodestore.services.arguments import Arguments
 from lodestore.services.carrying_out import Run
+from lodestore.services.ledger import Ledger
 from lodestore.services.releasing import Releasing
+from lodestore.services.removing import Ending, Removal, Removing
 from lodestore.services.undo_log import StoredUndo, UndoLog
 
 ARGUMENTS = ("id",)
+UNDONE = "undone"
 
 
 class Undo:
     """The tool `undo`. `restore` is the tool `restore_memory`."""
 
-    def __init__(self, undo_log: UndoLog, releasing: Releasing, restore: Run, clock: Clock) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        undo_log: UndoLog,
+        removing: Removing,
+        releasing: Releasing,
+        restore: Run,
+        clock: Clock,
+    ) -> None:
+        self._ledger = ledger
         self._undo_log = undo_log
+        self._removing = removing
         self._releasing = releasing
         self._restore = restore
         self._clock = clock
         self._by_kind: Mapping[UndoKind, Callable[[Caller, UndoRecord], None]] = {
+            UndoKind.MERGE: self._merge,
             UndoKind.SUPERSEDE: self._supersede,
             UndoKind.FORGET: self._forget,
         }
@@ -40,7 +55,8 @@ class Undo:
         undo_id = Arguments("undo", given, ARGUMENTS).required_identifier()
         stored = self._visible(caller, undo_id)
         record = stored.record
-        if record.undone_at is None:
+        # A merge that was undone and restored since can be undone again; the write itself finds out.
+        if record.undone_at is None or record.kind is UndoKind.MERGE:
             self._by_kind[record.kind](caller, record)
             undone = replace(record, undone_at=self._clock.now(), undone_by=str(caller.role))
             if not self._undo_log.replace(stored, undone) and not self._is_undone(caller, undo_id):
@@ -66,6 +82,21 @@ class Undo:
 
     def _is_undone(self, caller: Caller, undo_id: str) -> bool:
         return self._visible(caller, undo_id).record.undone_at is not None
+
+    def _merge(self, caller: Caller, record: UndoRecord) -> None:
+        """One write: the stub supersedes nothing, so the originals show at once; it names them, so they stay apart."""
+        removal = Removal(UNDONE, str(caller.role), self._clock.now(), Ending.UNDO)
+        if self._removing.remove(record.tenant, record.id, removal, lambda _: True):
+            return
+        standing = self._ledger.read(record.tenant, record.id)
+        stub = standing.record if standing is not None else None
+        if isinstance(stub, Stub) and stub.supersedes and stub.consolidated_reads:
+            raise NotFound(
+                f"{record.id} was forgotten since, and what it was merged from with it.",
+                field="id",
+                got=record.id,
+                next_step="Call restore_memory with this id; then undo can take the merge back.",
+            )
 
     def _supersede(self, _: Caller, record: UndoRecord) -> None:
         assert record.result is not None

@@ -16,6 +16,7 @@ from lodestore.domain.statement import CLEARABLE, Fields, revised, with_fields
 from lodestore.errors import Conflict, InvalidArgument, NotFound, Unavailable
 from lodestore.ports.clock import Clock
 from lodestore.services.arguments import Arguments
+from lodestore.services.founded_memory import is_founded
 from lodestore.services.ledger import Displaced, Ledger, Overtaken, Standing
 from lodestore.services.passages import Passages
 from lodestore.services.remember import Neighbourhood
@@ -108,6 +109,9 @@ class Update:
                 return current, ()
             if altered.embedding is None:
                 altered = replace(altered, embedding=self._passages.of(altered.content, altered.source))
+            if "content" in changed:
+                # What a person states anew rests on no other memory.
+                altered = replace(altered, consolidated_from=(), consolidated_reads=())
             dropped = tuple(item for item in memory.supersedes if item not in altered.supersedes)
             self._superseding.unnote(caller.tenant, memory.id, dropped)
             result = self._ledger.write(caller.tenant, memory.id, current, self._draft(altered, memory))
@@ -136,11 +140,14 @@ class Update:
         now = _memory(after)
         if change.fields.supersedes is not None:
             self._superseding.look_again(caller.tenant, now.id, change.fields.supersedes)
-            self._superseding.note(caller.tenant, now.id, now.supersedes)
+            noted = tuple(item for item in now.supersedes if item not in now.consolidated_from)
+            self._superseding.note(caller.tenant, now.id, noted)
 
     def _visible(self, caller: Caller, memory_id: str, standing: Standing | None) -> Standing:
         record = standing.record if standing is not None else None
         if standing is None or not isinstance(record, Memory) or not record.visible_to(caller):
+            raise _not_found(memory_id)
+        if not is_founded(self._ledger, record):
             raise _not_found(memory_id)
         return standing
 

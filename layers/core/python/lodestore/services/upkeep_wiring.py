@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lodestore.domain.upkeep_rules import UpkeepRules
+from lodestore.services.comparing import Comparing
+from lodestore.services.consolidating import Consolidating
 from lodestore.services.counts import Counts
 from lodestore.services.erasing_memory import ErasingMemory
 from lodestore.services.expiring import Expiring
@@ -20,13 +22,16 @@ from lodestore.services.refreshing import Refreshing
 from lodestore.services.removing import Removing
 from lodestore.services.reporting import Reporting
 from lodestore.services.reports import Reports
+from lodestore.services.rules_judge import RulesJudge
 from lodestore.services.sleeping import Sleeping
 from lodestore.services.step_runs import StepRuns, StepServices
 from lodestore.services.supersede import Superseding
 from lodestore.services.sweeping import Sweeping
 from lodestore.services.unchanged import Unchanged
+from lodestore.services.undo_log import UndoLog
 from lodestore.services.upkeep_worker import UpkeepWorker
 from lodestore.services.wiring import Foundation, IndexServices, Shared
+from lodestore.services.withdrawing import Withdrawing
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,7 @@ def wire_upkeep(
     """The services of the sleep."""
     vectors = None if i.vectors is None else i.vectors.sweeping
     removing = Removing(s.ledger, s.tombstones)
+    withdrawing = Withdrawing(s.views, s.truth, removing, a.clock)
     purging = Purging(a.state, s.truth, s.tombstones, clock=a.clock, meter=a.meter, window=a.window)
     steps = StepServices(
         sweeping=Sweeping(
@@ -59,6 +65,16 @@ def wire_upkeep(
         pruning=Pruning(s.views, s.truth, counts, removing, proposals, a.clock),
         upkeep=i.upkeep,
         backfill=i.backfill,
+        consolidating=Consolidating(
+            s.views,
+            s.truth,
+            s.ledger,
+            UndoLog(a.index, a.meter),
+            withdrawing,
+            Comparing(s.truth, proposals, RulesJudge(), a.clock),
+            a.clock,
+        ),
+        withdrawing=withdrawing,
         merging=i.merging,
         collection=i.collection,
         purging=purging,
@@ -82,5 +98,5 @@ def wire_upkeep(
         entropy=a.entropy,
         meter=a.meter,
     )
-    erasing = ErasingMemory(a.state, s.truth, removing, purging, sleeping, vectors, a.clock)
+    erasing = ErasingMemory(a.state, s.truth, removing, withdrawing, purging, sleeping, vectors, a.clock)
     return UpkeepServices(sleeping, reports, erasing, UpkeepWorker(sleeping, s.due))

@@ -143,6 +143,10 @@ check: $(DEV) ## Lint, types and imports; no tests
 interleavings: $(DEV) ## Explore every interleaving of a few processes on one id: states, schedules, violations (minutes)
 	@$(BIN)/python -m tests.interleavings $(SCENARIOS) $(if $(SCHEDULE),--schedule $(SCHEDULE))
 
+.PHONY: long-sleeps
+long-sleeps: $(DEV) ## Two hundred facts through sixty sleeps: each recalled, each merge undone, any order the same (a minute)
+	@SLEEPS=60 $(BIN)/python -m pytest tests/services/test_sixty_sleeps.py $(PYTEST_ARGS)
+
 .PHONY: mutants
 mutants: $(DEV) ## Break each promise on purpose, in a copy, and show the test that notices (minutes)
 	@$(BIN)/python -m tests.mutants $(MUTANTS)
@@ -156,7 +160,7 @@ bench-quality: $(DEV) $(MODEL) ## Recall, hit, nDCG, MRR of each data set throug
 	@exec $(BIN)/python -m benchmarks.quality $(SETS) $(QUALITY_ARGS)
 
 .PHONY: bench-sleep
-bench-sleep: $(DEV) ## Requests, bytes, time of a tenant's sleep at 1k, 10k, 100k memories, unchanged and 1 % changed (SIZES="1000 10000")
+bench-sleep: $(DEV) ## Requests, bytes, time of a tenant's sleep at 1k, 10k, 100k memories: first (merging), unchanged, 1 % changed (SIZES="1000 10000")
 	@exec $(BIN)/python -m benchmarks.performance.sleeping $(SIZES)
 
 .PHONY: bench-vectors
@@ -195,8 +199,12 @@ test-clients: $(DEV) ## Real MCP clients against `make run`: a table of client x
 	@$(BIN)/python -m pytest tests/clients -rs $(PYTEST_ARGS)
 
 .PHONY: learn-ranking
-learn-ranking: $(DEV) $(EMBED) ## Fit the weights of ranking on LoCoMo, one conversation left out at a time; print, change nothing
+learn-ranking: $(DEV) $(EMBED) ## Fit the weights of ranking on LoCoMo and our own tune half, some left out each time; print, change nothing
 	@exec $(BIN)/python -m benchmarks.quality.learn_ranking
+
+.PHONY: calibrate
+calibrate: $(DEV) $(MODEL) ## Fit the score's curves for EMBEDDINGS and EMBED_MODEL, and print what they would change (QUESTIONS=40)
+	@exec $(BIN)/python -m benchmarks.quality.calibrate $(if $(QUESTIONS),--questions $(QUESTIONS)) $(QUALITY_ARGS)
 
 .PHONY: audit
 audit: $(DEV) $(SUPPLY) ## Known vulnerabilities among the pinned requirements (pip-audit); skipped with a word where it can't ask

@@ -43,6 +43,8 @@ INDEXER: _Places = {
         "pending/": (_READ, _WRITE, _DELETE),
         "index/": (_READ, _WRITE, _DELETE),
         "due/": (_READ, _WRITE),
+        # A rebuild shows the levels of use that were folded.
+        "counts/": (_READ,),
     },
 }
 MAINTENANCE: _Places = {

@@ -173,7 +173,7 @@ def test_an_update_of_a_member_is_seen_at_once_and_the_merged_one_is_withdrawn(
     acme.call("update_memory", id=ids[0], content="The office is in Bergen.")
     assert set(world.instance().hits("office")) == {"The office is in Bergen.", OSLO[1]}
     done = consolidated(world)
-    assert [a.what for a in done.actions] == ["withdraw"]
+    assert [a.what for a in done.actions] == ["withdraw", "propose"]
     assert truth_of(world)[merged][2]
     acme.call("update_memory", id=ids[0], content=OSLO[0])
     again = consolidated(world).actions[0].id
@@ -256,3 +256,41 @@ def test_a_policy_takes_neither_a_member_nor_a_merged_memory_whose_members_were_
     sleep(world, PRUNE, INDEX, CONSOLIDATE, PRUNE=policy)
     assert world.instance().listed() == [merged]
     assert set(world.instance().listed(status="superseded")) == set(ids)
+
+
+@pytest.mark.case("B73", "B75")
+@pytest.mark.promise("P-REVERSIBLE-SLEEP")
+def test_a_contradiction_is_proposed_never_merged_and_the_newer_stands_once_it_is_accepted(
+    world: World, acme: Instance
+) -> None:
+    old = acme.stored("The office is in Oslo.", pinned=True)
+    world.clock.advance(timedelta(days=3))
+    new = acme.stored("The office is in Bergen.")
+    worded = [acme.stored("The deploy runs every Friday."), acme.stored("Deploys run every Friday.")]
+    chat = world.instance("acme", conversation="one")
+    chat.stored("The office is in Turku.", scope="conversation")
+    dry = consolidated(world, dry_run=True)
+    done = consolidated(world)
+    assert done.actions == dry.actions
+    assert (done.counts["merged"], done.counts["proposed"]) == (0, 2)
+    rows = acme.call("list_proposals")["proposals"]
+    assert isinstance(rows, list)
+    found = {frozenset(m["id"] for m in row["members"]): row for row in rows}
+    assert set(found) == {frozenset((old, new)), frozenset(worded)}
+    proposal = found[frozenset((old, new))]
+    assert (proposal["kind"], proposal["keeps"]) == ("supersede", new)
+    assert proposal["evidence"] == {
+        "verdict": "contradicts",
+        "why": "says another name of the same",
+        "judge": "rules",
+        "days between": 3,
+        "pinned": True,
+    }
+    assert set(acme.hits("office")) == {"The office is in Oslo.", "The office is in Bergen."}
+    assert consolidated(world).counts["proposed_before"] == 2
+    acme.call("decide_proposal", id=proposal["id"], accept=True)
+    acme.call("decide_proposal", id=found[frozenset(worded)]["id"], accept=False)
+    assert acme.hits("office") == ["The office is in Bergen."]
+    after = consolidated(world)
+    assert (after.counts["proposed"], acme.call("list_proposals")["total"]) == (0, 0)
+    assert set(acme.listed()) == {new, *worded}

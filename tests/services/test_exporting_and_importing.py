@@ -87,7 +87,7 @@ def test_an_export_that_is_imported_elsewhere_is_exported_there_byte_for_byte(
     assert set(verdicts(imported(there.instance("other"), export))) == {Verdict.ALREADY_KNOWN}
     assert files_of(folder / "there") == before
     assert exported(other, versions=whole, tombstones=whole) == export
-    assert other.hits("Where is the office?")[0] == "The office is in Bergen"
+    assert "The office is in Bergen" in other.hits("Where is the office?")
     history, ours = (one.call("get_memory", id="own", history=True) for one in (other, acme))
     assert not whole or history["history"] == ours["history"]
     there.close()
@@ -193,7 +193,7 @@ def test_an_import_that_was_cut_between_two_versions_is_simply_run_again(
         ("recent", [], None),
         ("origin", "no digest", "origin"),
         ("conversation", "a b", "conversation"),
-        ("version", 10**12, "version"),
+        ("version", 2 * 10**9, "version"),
     ],
 )
 def test_every_line_is_held_to_the_limits_and_the_others_are_stored(

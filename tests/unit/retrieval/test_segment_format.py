@@ -86,7 +86,7 @@ def test_a_golden_segment_is_written_and_read_as_it_always_was() -> None:
 @pytest.mark.parametrize("name", OLDER)
 def test_a_segment_of_before_a_column_was_added_is_read_as_one_with_its_default(name: str) -> None:
     arrays = dict(as_always().arrays)
-    for column in ("stated", "form"):
+    for column in ("stated", "form", "wording", "topic"):
         arrays[column] = np.zeros_like(arrays[column])
     expected = Segment(arrays, MODEL, 1)
     assert same(decode_segment(GOLDEN.with_name(name).read_bytes()), expected)

@@ -25,6 +25,9 @@ FULL_AFTER_DAYS: Final = 4 * HALF_LIFE_DAYS
 SPAN_DAYS: Final = FADED_AFTER_DAYS + FULL_AFTER_DAYS
 _HALF_LIFE: Final = HALF_LIFE_DAYS * DAY_MILLISECONDS
 NEVER: Final = 0
+# The index shows levels in such steps: it is written again only when one is reached.
+STEP_DAYS: Final = 7
+_STEP: Final = STEP_DAYS * DAY_MILLISECONDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +77,11 @@ def lifted(level: int, at: int, count: int) -> int:
     base = max(level, at)
     weight = exp2((level - base) / _HALF_LIFE) + count * exp2((at - base) / _HALF_LIFE)
     return base + round(_HALF_LIFE * log2(weight))
+
+
+def shown_days(level: int) -> float:
+    """The level as the index shows it: days since 1970, the last whole step; exact in 32 bits."""
+    return float(level // _STEP * STEP_DAYS)
 
 
 def height(level: int, seen_from: int) -> float:

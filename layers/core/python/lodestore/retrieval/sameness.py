@@ -47,11 +47,13 @@ class Reading:
     same_form   equal where two texts say the same in the same words, and only there
     language    None where it is not known; then the two forms are the text's own
     wording     equal where they may say the same in other forms of the words
+    words       its tokens; none where the language is not known
     """
 
     same_form: str
     language: str | None
     wording: tuple[str, ...]
+    words: tuple[str, ...] = ()
 
 
 def read(text: str) -> Reading:
@@ -61,7 +63,7 @@ def read(text: str) -> Reading:
         form = exact_form(text)
         return Reading(f"text\n{form}", None, (form,))
     words = tokens(text)
-    return Reading("words\n" + "\x1f".join(words), language, _wording(words, language))
+    return Reading("words\n" + "\x1f".join(words), language, _wording(words, language), words)
 
 
 def judge(one: Reading, other: Reading) -> Sameness:

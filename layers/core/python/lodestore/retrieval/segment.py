@@ -42,6 +42,8 @@ ROW_COLUMNS: Final[Mapping[str, str]] = {
     "source": "<u8",
     "stated": "<u8",
     "form": "<u8",
+    "wording": "<u8",
+    "topic": "<u8",
     "created": "<i8",
     "updated": "<i8",
     "valid_from": "<i8",

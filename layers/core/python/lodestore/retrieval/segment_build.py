@@ -20,7 +20,7 @@ from lodestore.domain.memory import Memory, Record, Scope, Stub
 from lodestore.domain.moments import milliseconds
 from lodestore.retrieval.bm25 import TermCounts
 from lodestore.retrieval.hashing import NOTHING, hash64
-from lodestore.retrieval.merge_form import merge_form
+from lodestore.retrieval.likeness import likeness
 from lodestore.retrieval.segment import (
     NO_EXPIRY,
     NO_TIME,
@@ -43,7 +43,8 @@ _QUESTION_ENDS = ("?", "？", "؟", "՞", "\u037e")
 class Row:
     """One record to be indexed. `vectors` is float32 (spans, dim), or None; a stub has no terms and no vectors.
 
-    use   its levels of use in days since 1970 by the names of USE_COLUMNS; empty: never used
+    use      its levels of use in days since 1970 by the names of USE_COLUMNS; empty: never used
+    passing  of a tail, which is never stored: what only maintenance compares is left out, for it costs a millisecond
     """
 
     record: Record
@@ -51,6 +52,7 @@ class Row:
     terms: TermCounts | None
     vectors: NDArray[np.float32] | None
     use: Mapping[str, float] = field(default_factory=dict)
+    passing: bool = False
 
 
 def build_segment(rows: Sequence[Row], *, model: str | None, dim: int, tokenizer: int) -> Segment:
@@ -101,7 +103,7 @@ def _memory_values(memory: Memory, row: Row) -> dict[str, float | int]:
         "conversation": _hash(memory.conversation),
         "source": _hash(memory.source),
         "stated": hash64(digest_of(memory)),
-        "form": merge_form(memory),
+        **({} if row.passing else likeness(memory)),
         "created": milliseconds(memory.created_at),
         "updated": milliseconds(memory.updated_at),
         "valid_from": NO_TIME if memory.valid_from is None else milliseconds(memory.valid_from),

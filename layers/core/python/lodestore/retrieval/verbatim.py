@@ -42,7 +42,7 @@ _CONTRACTIONS = {
 } | {f"{word}'re": (word, "are") for word in ("you", "we", "they")} | {
     f"{word}'ll": (word, "will") for word in ("i", "you", "he", "she", "it", "we", "they")
 }  # fmt: skip
-_CALENDAR = frozenset(
+CALENDAR = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday january february april june july september october "
     "november december".split()
 )
@@ -132,7 +132,7 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _expanded(word: str) -> tuple[str, ...]:
-    if word.lower() in _CALENDAR and (is_capitalised(word) or word.islower()):
+    if word.lower() in CALENDAR and (is_capitalised(word) or word.islower()):
         return (word.lower(),)
     found = _CONTRACTIONS.get(word.lower())
     if found is None or not (word.islower() or word[0].isupper()):

@@ -5,7 +5,7 @@ nothing stands (If-None-Match), then its members read again: one that is not as 
 withdrawn. Guarantees: readers apply the same rule by themselves (services/founded), so recall finds the fact between
 any two steps; the members' objects are not touched, and come back byte by byte with `undo` (P-REVERSIBLE-SLEEP); the
 same merges whatever is run first, in one run or many; killed anywhere and run again it ends the same (P-IDEMPOTENT).
-Gives up: other words for the same thing; those are proposed.
+Gives up: other words for the same thing; those are proposed (services/comparing).
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from lodestore.domain.member import Standing, standing_of
 from lodestore.domain.memory import Memory, Record, Scope, continued
 from lodestore.domain.undo_record import UndoKind, UndoRecord
 from lodestore.ports.clock import Clock
-from lodestore.retrieval.merge_form import merge_form
+from lodestore.retrieval.likeness import merge_form
+from lodestore.services.comparing import Compared, Comparing
 from lodestore.services.ledger import Displaced, Ledger, Quarantined
 from lodestore.services.ledger import Standing as Stands
 from lodestore.services.merge_groups import groups_of
+from lodestore.services.proposals import Proposed
 from lodestore.services.tenant_view import TenantViews
 from lodestore.services.truth import Truth
 from lodestore.services.undo_log import UndoLog
@@ -51,6 +53,7 @@ class Consolidated:
 
     merges: tuple[Merge, ...] = ()
     withdrawn: Withdrawn = field(default_factory=Withdrawn)
+    compared: Compared = field(default_factory=lambda: Compared(proposed=Proposed()))
     groups: int = 0
     pairs: int = 0
     kept: int = 0
@@ -67,6 +70,7 @@ class Consolidating:
         ledger: Ledger,
         undo_log: UndoLog,
         withdrawing: Withdrawing,
+        comparing: Comparing,
         clock: Clock,
         *,
         at_once: int = GROUPS_AT_ONCE,
@@ -76,6 +80,7 @@ class Consolidating:
         self._ledger = ledger
         self._undo_log = undo_log
         self._withdrawing = withdrawing
+        self._comparing = comparing
         self._clock = clock
         self._at_once = at_once
 
@@ -102,6 +107,7 @@ class Consolidating:
         return Consolidated(
             merges=tuple(merges),
             withdrawn=withdrawn,
+            compared=self._comparing.run(tenant, self._views.load(tenant), dry_run=dry_run),
             groups=len(groups),
             pairs=sum(len(group) * (len(group) - 1) // 2 for group in groups),
             kept=kept,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from lodestore.services.backfill import Backfill
 from lodestore.services.collection import Collection
+from lodestore.services.folded_levels import FoldedLevels
 from lodestore.services.indexing import Indexing
 from lodestore.services.merging import Merging
 from lodestore.services.rebuilding import Rebuilding
@@ -31,6 +32,7 @@ def wire_index(a: Foundation, s: Shared) -> IndexServices:
         s.forgotten,
         Replacing(s.manifests, s.segments, clock=a.clock, entropy=a.entropy, model=a.model),
         indexing,
+        FoldedLevels(a.index, a.meter),
         meter=a.meter,
         model=a.model,
     )

@@ -1,10 +1,10 @@
 """Which memories of a tenant may say the same, by the index alone.
 
 Owns: the candidates of consolidation. Guarantees: never all pairs: rows are gathered by the form that two memories have
-in common where they can be merged (`retrieval/merge_form`); pinned, superseded and expired memories, and
+in common where they can be merged (`retrieval/likeness`); pinned, superseded and expired memories, and
 those that a person set apart by `undo`, are in no group. The groups and their order depend on nothing but the
 memories.
-Gives up: what the index does not show; the step before this one indexes it.
+Gives up: speed where much is pending; the step before this one indexes it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from datetime import datetime
 
 import numpy as np
 
+from lodestore.domain.memory import Memory
 from lodestore.retrieval.hashing import NOTHING
-from lodestore.retrieval.segment import Array
+from lodestore.retrieval.likeness import likeness
+from lodestore.retrieval.segment import Array, Segment
 from lodestore.services import columns
 from lodestore.services.founded import row_of_values
 from lodestore.services.tenant_view import TenantView
@@ -24,18 +26,41 @@ Group = tuple[str, ...]
 
 
 def groups_of(view: TenantView, now: datetime) -> list[Group]:
-    """Ids that have a form in common, at least two each; by their smallest id."""
+    """Ids that have a form in common, and may be merged unattended."""
+    return _gathered(view, now, "form", unattended=True)
+
+
+def alike(view: TenantView, now: datetime, column: str) -> list[Group]:
+    """Ids that have a number of this column in common, for a person to compare: `wording` or `topic`."""
+    return _gathered(view, now, column, unattended=False)
+
+
+def _gathered(view: TenantView, now: datetime, column: str, *, unattended: bool) -> list[Group]:
+    """At least two ids each; by their smallest id."""
     live = columns.but(columns.memories(view), columns.superseded(view))
     live = columns.but(live, columns.expired(view, now))
     apart = _set_apart(view)
-    by_form: defaultdict[int, list[str]] = defaultdict(list)
+    by_number: defaultdict[int, list[str]] = defaultdict(list)
     for part, mask in zip(view.parts, live, strict=True):
         segment = part.segment
-        chosen = mask & (segment["pinned"] == 0) & (segment["form"] != NOTHING)
-        rows = np.flatnonzero(chosen & ~np.isin(segment["id_hash"], apart))
-        for row, form in zip(rows.tolist(), segment["form"][rows].tolist(), strict=True):
-            by_form[form].append(segment.text("id", row))
-    return sorted(tuple(sorted(ids)) for ids in by_form.values() if len(ids) > 1)
+        numbers = segment[column] if part.name is not None else _of_tail(view, segment, column)
+        chosen = mask & (numbers != NOTHING)
+        if unattended:
+            chosen &= (segment["pinned"] == 0) & ~np.isin(segment["id_hash"], apart)
+        rows = np.flatnonzero(chosen)
+        for row, number in zip(rows.tolist(), numbers[rows].tolist(), strict=True):
+            by_number[number].append(segment.text("id", row))
+    return sorted(tuple(sorted(ids)) for ids in by_number.values() if len(ids) > 1)
+
+
+def _of_tail(view: TenantView, segment: Segment, column: str) -> Array:
+    """The numbers of what the index does not show yet, whose rows were made without."""
+    numbers = np.zeros(len(segment), np.uint64)
+    for row in range(len(segment)):
+        record = view.tail[segment.text("id", row)].record
+        if isinstance(record, Memory):
+            numbers[row] = likeness(record)[column]
+    return numbers
 
 
 def _set_apart(view: TenantView) -> Array:

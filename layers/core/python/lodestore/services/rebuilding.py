@@ -14,13 +14,15 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from lodestore.domain.memory import Memory, Stub
+from lodestore.domain.use_levels import Levels
 from lodestore.ports.meter import Meter
+from lodestore.services.folded_levels import FoldedLevels
 from lodestore.services.forgotten import Forgotten
 from lodestore.services.indexing import RUN_IDS, Contended, Indexing, NeedsRebuild
 from lodestore.services.manifests import LoadedManifest, Manifests
 from lodestore.services.pending import Pending
 from lodestore.services.replacing import Replaced, Replacing
-from lodestore.services.rows import row_of, segment_of
+from lodestore.services.rows import UNUSED, row_of, segment_of, use_columns
 from lodestore.services.segments import Segments, Written
 from lodestore.services.truth import Read, Truth
 
@@ -70,6 +72,7 @@ class Rebuilding:
         forgotten: Forgotten,
         replacing: Replacing,
         indexing: Indexing,
+        levels: FoldedLevels,
         *,
         meter: Meter,
         model: str | None,
@@ -81,6 +84,7 @@ class Rebuilding:
         self._forgotten = forgotten
         self._replacing = replacing
         self._indexing = indexing
+        self._levels = levels
         self._meter = meter
         self._model = model
 
@@ -95,9 +99,10 @@ class Rebuilding:
         begun = self._manifests.load(tenant)
         report = Rebuilt(dry_run=dry_run)
         written: list[Written] = []
+        levels = {} if dry_run else self._levels.read(tenant)
         for truth, report in self._batches(tenant, report, settle=settle):  # noqa: B020 - each batch continues the report
             if not dry_run:
-                written = [*self._replacing.renewed(tenant, written), *self._build(tenant, truth)]
+                written = [*self._replacing.renewed(tenant, written), *self._build(tenant, truth, levels)]
             progress(report)
         if dry_run:
             return replace(report, generation=begun.manifest.generation if begun.manifest else 0)
@@ -131,10 +136,15 @@ class Rebuilding:
             )
             yield settled.truth, report
 
-    def _build(self, tenant: str, truth: Mapping[str, Read]) -> Iterator[Written]:
+    def _build(self, tenant: str, truth: Mapping[str, Read], levels: Levels) -> Iterator[Written]:
         rows = [
-            row_of(read.record, read.etag, model=self._model)
-            for read in truth.values()
+            row_of(
+                read.record,
+                read.etag,
+                model=self._model,
+                use=use_columns(levels[memory_id]) if memory_id in levels else UNUSED,
+            )
+            for memory_id, read in truth.items()
             if read.record is not None and read.etag is not None
         ]
         if rows:

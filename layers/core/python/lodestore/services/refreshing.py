@@ -1,24 +1,24 @@
 """Refreshing: levels of use as last folded become columns of the index, where recall reads them.
 
-Owns: the protocol of it. Guarantees: only rows whose level moved by more than a week are written again, so the cost
-goes with what was used and not with what is stored, and a memory that is used all the time is written once a week;
-text, terms and vectors of a row are copied as they are; a lost swap begins again at the load (P-NO-LOST-UPDATE).
-Killed anywhere, the next run finds what is left by comparing again (P-IDEMPOTENT).
+Owns: the protocol of it. Guarantees: only rows whose level reached another step of a week are written again, so the
+cost goes with what was used and not with what is stored; text, terms and vectors of a row are copied as they are; a
+lost swap begins again at the load (P-NO-LOST-UPDATE). Killed anywhere, the next run finds what is left by comparing
+again (P-IDEMPOTENT), and a rebuild shows the same (P-TRUTH).
 Gives up: levels closer than a week, which move a score by less than 0.001.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lodestore.domain.manifest import Manifest, SegmentEntry, next_manifest, settled
-from lodestore.domain.use_levels import DAY_MILLISECONDS, Levels, UseLevels
+from lodestore.domain.use_levels import Levels, UseLevels
 from lodestore.ports.clock import Clock, Entropy
-from lodestore.retrieval.segment import USE_COLUMNS, Segment
+from lodestore.retrieval.segment import Segment
 from lodestore.retrieval.segment_merge import MergeInput, merge_segments
 from lodestore.retrieval.segment_search import Mask
 from lodestore.retrieval.tokenizer import TOKENIZER_VERSION
@@ -26,10 +26,10 @@ from lodestore.services.index_view import IndexView, ListedSegment, Shown, kille
 from lodestore.services.indexing import Contended, NeedsRebuild, usable
 from lodestore.services.manifests import LoadedManifest, Manifests
 from lodestore.services.merging import model_of
+from lodestore.services.rows import use_columns
 from lodestore.services.segments import Segments
 
 RUN_ROWS = 2_000
-MOVED_DAYS = 7.0
 _TRIES = 10
 _PAUSE_SECONDS = 0.05
 
@@ -126,7 +126,7 @@ class Refreshing:
         kept = [MergeInput(one.segment, _mask(one.segment, rows)) for one, rows in chosen.rows]
         segment = merge_segments(kept, model=model, tokenizer=TOKENIZER_VERSION).segment
         for row in range(len(segment)):
-            for name, days in _days(levels[segment.text("id", row)]).items():
+            for name, days in use_columns(levels[segment.text("id", row)]).items():
                 segment[name][row] = days
         return self._segments.write(tenant, segment).entry
 
@@ -148,10 +148,4 @@ def _mask(segment: Segment, rows: tuple[int, ...]) -> Mask:
 
 def _has_moved(shown: Shown, levels: UseLevels) -> bool:
     segment = shown.listed.segment
-    return any(
-        abs(days - float(segment[name][shown.row])) > MOVED_DAYS for name, days in _days(levels).items()
-    )
-
-
-def _days(levels: UseLevels) -> Mapping[str, float]:
-    return {name: getattr(levels, name) / DAY_MILLISECONDS for name in USE_COLUMNS}
+    return any(days != float(segment[name][shown.row]) for name, days in use_columns(levels).items())

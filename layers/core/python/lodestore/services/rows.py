@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from lodestore.domain.memory import Memory, Record
+from lodestore.domain.use_levels import UseLevels, shown_days
 from lodestore.retrieval.bm25 import TermCounts, count_terms
 from lodestore.retrieval.segment import USE_COLUMNS, Segment
 from lodestore.retrieval.segment_build import Row, build_segment
@@ -38,19 +39,28 @@ def row_of(
     model: str | None,
     terms: TermCounts | None = None,
     use: Mapping[str, float] = UNUSED,
+    passing: bool = False,
 ) -> Row:
-    """The record as a row; `terms` where they are counted already, `use` where its levels of use are known."""
+    """The record as a row; `terms` where they are counted already, `use` where its levels of use are known.
+
+    passing   it is part of a tail, and never stored
+    """
     vectors = None
     if isinstance(record, Memory) and record.embedding is not None and record.embedding.model == model:
         stored = np.frombuffer(record.embedding.vectors, "<f2").reshape(-1, record.embedding.dim)
         vectors = stored.astype(np.float32)
     counted = terms if terms is not None else terms_of(record)
-    return Row(record, etag, counted, vectors, use if isinstance(record, Memory) else UNUSED)
+    return Row(record, etag, counted, vectors, use if isinstance(record, Memory) else UNUSED, passing)
 
 
 def use_of(segment: Segment, row: int) -> Mapping[str, float]:
     """The levels of use of a row, which the row that takes its place goes on with."""
     return {name: float(segment[name][row]) for name in USE_COLUMNS}
+
+
+def use_columns(levels: UseLevels) -> Mapping[str, float]:
+    """Levels of use as the columns show them."""
+    return {name: shown_days(getattr(levels, name)) for name in USE_COLUMNS}
 
 
 def segment_of(rows: Sequence[Row], *, model: str | None) -> Segment:

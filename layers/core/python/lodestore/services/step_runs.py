@@ -205,6 +205,7 @@ class OneSleep:
         done: Consolidated = self._do.consolidating.run(
             self._tenant, dry_run=self._dry_run, going=self._going
         )
+        proposed = done.compared.proposed
         merges = (Action("merge", one.id, f"says the same as {_some(one.members)}") for one in done.merges)
         counts = {
             "merged": len(done.merges),
@@ -212,10 +213,14 @@ class OneSleep:
             "groups": done.groups,
             "pairs": done.pairs,
             "kept": done.kept,
+            "compared": done.compared.groups,
+            "proposed": len(proposed.made),
+            "proposed_before": proposed.known,
             **_withdrawn_counts(done.withdrawn),
-            "left": done.left + done.withdrawn.left,
+            "left": done.left + done.withdrawn.left + done.compared.left + proposed.left,
         }
-        return Moved(counts, (*_withdrawn_actions(done.withdrawn), *merges))
+        made = (Action("propose", one.id, str(one.evidence["why"])) for one in proposed.made)
+        return Moved(counts, (*_withdrawn_actions(done.withdrawn), *merges, *made))
 
     def _merge(self) -> Moved:
         if self._dry_run:

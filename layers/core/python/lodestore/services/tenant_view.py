@@ -261,7 +261,7 @@ class TenantViews:
         if last is not None and len(last[0]) == len(records) and all(map(operator.is_, last[0], records)):
             return last[1]
         rows = [
-            row_of(held.record, held.etag, model=self._model, terms=held.terms)
+            row_of(held.record, held.etag, model=self._model, terms=held.terms, passing=True)
             for held in records
             if held.record is not None
         ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lodestore.domain.upkeep_rules import UpkeepRules
+from lodestore.services.comparing import Comparing
 from lodestore.services.consolidating import Consolidating
 from lodestore.services.counts import Counts
 from lodestore.services.erasing_memory import ErasingMemory
@@ -21,6 +22,7 @@ from lodestore.services.refreshing import Refreshing
 from lodestore.services.removing import Removing
 from lodestore.services.reporting import Reporting
 from lodestore.services.reports import Reports
+from lodestore.services.rules_judge import RulesJudge
 from lodestore.services.sleeping import Sleeping
 from lodestore.services.step_runs import StepRuns, StepServices
 from lodestore.services.supersede import Superseding
@@ -64,7 +66,13 @@ def wire_upkeep(
         upkeep=i.upkeep,
         backfill=i.backfill,
         consolidating=Consolidating(
-            s.views, s.truth, s.ledger, UndoLog(a.index, a.meter), withdrawing, a.clock
+            s.views,
+            s.truth,
+            s.ledger,
+            UndoLog(a.index, a.meter),
+            withdrawing,
+            Comparing(s.truth, proposals, RulesJudge(), a.clock),
+            a.clock,
         ),
         withdrawing=withdrawing,
         merging=i.merging,

@@ -18,6 +18,10 @@ MULTILINGUAL := $(VENV)/multilingual.stamp
 MODEL = $(EMBED) $(if $(filter multilingual-e5-small,$(EMBED_MODEL)),$(MULTILINGUAL))
 CDK := $(VENV)/cdk.stamp
 EMULATORS := $(VENV)-emulators/emulators.stamp
+SUPPLY := $(VENV)-supply/supply.stamp
+# What is served, on one machine and on Lambda (whose layers hold pins of run.txt), and what else is looked at.
+SERVED := requirements/run.txt requirements/embed.txt requirements/multilingual.txt
+AUDITED := $(SERVED) requirements/cdk.txt requirements/dev.txt
 
 SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
 PYTHON_GIVEN := $(filter-out undefined,$(origin PYTHON))
@@ -195,8 +199,24 @@ test-clients: $(DEV) ## Real MCP clients against `make run`: a table of client x
 	@$(BIN)/python -m pytest tests/clients -rs $(PYTEST_ARGS)
 
 .PHONY: learn-ranking
-learn-ranking: $(DEV) $(EMBED) ## Fit the weights of ranking on LoCoMo, one conversation left out at a time; print, change nothing
+learn-ranking: $(DEV) $(EMBED) ## Fit the weights of ranking on LoCoMo and our own tune half, some left out each time; print, change nothing
 	@exec $(BIN)/python -m benchmarks.quality.learn_ranking
+
+.PHONY: calibrate
+calibrate: $(DEV) $(MODEL) ## Fit the score's curves for EMBEDDINGS and EMBED_MODEL, and print what they would change (QUESTIONS=40)
+	@exec $(BIN)/python -m benchmarks.quality.calibrate $(if $(QUESTIONS),--questions $(QUESTIONS)) $(QUALITY_ARGS)
+
+.PHONY: audit
+audit: $(DEV) $(SUPPLY) ## Known vulnerabilities among the pinned requirements (pip-audit); skipped with a word where it can't ask
+	@exec $(BIN)/python -m tests.supply.audit $(AUDITED)
+
+.PHONY: sbom
+sbom: $(SUPPLY) ## Write the bill of materials of what is served (CycloneDX JSON) to build/sbom.json
+	@test -x $(VENV)-supply/bin/cyclonedx-py || { echo "cyclonedx-bom can't be installed" >&2; exit 1; }
+	@mkdir -p build; cat $(SERVED) | $(VENV)-supply/bin/python -W ignore -m cyclonedx_py requirements - \
+		--pyproject pyproject.toml --output-reproducible --of JSON --output-file build/sbom.json
+	@$(VENV)-supply/bin/python -c 'import json; made = json.load(open("build/sbom.json")); \
+		print("build/sbom.json:", made["bomFormat"], made["specVersion"], "components", len(made["components"]))'
 
 .PHONY: format
 format: $(DEV) ## Format the code and apply the safe fixes
@@ -215,12 +235,13 @@ lock: ## Pin requirements/*.in anew, with hashes, in requirements/*.txt
 	compile layer-mcp.in --constraints run.txt --output-file layer-mcp.txt; \
 	compile dev.in --constraints run.txt --constraints cdk.txt --output-file dev.txt; \
 	compile emulators.in --output-file emulators.txt; \
+	compile supply.in --output-file supply.txt; \
 	compile embed.in --no-deps --output-file embed.txt; \
 	compile multilingual.in --no-deps --output-file multilingual.txt
 
 .PHONY: clean
 clean: ## Remove the virtual environments and caches; memories in DATA stay
-	@rm -rf $(VENV) $(VENV)-emulators build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	@rm -rf $(VENV) $(VENV)-emulators $(VENV)-supply build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 		.import_linter_cache
 	@find layers functions tests $(wildcard benchmarks) -name __pycache__ -prune -exec rm -rf {} +
 
@@ -264,3 +285,10 @@ $(EMULATORS): requirements/emulators.txt | $(BIN)/python
 	@$(BIN)/python -m venv $(VENV)-emulators >&2
 	@$(VENV)-emulators/bin/python $(PIP_INSTALL) --require-hashes --requirement $< >&2
 	@touch $@
+
+# An audit says that it was skipped where this can't be had; the next call tries again.
+$(SUPPLY): requirements/supply.txt | $(BIN)/python
+	@echo "Setting up $(VENV)-supply" >&2
+	@$(BIN)/python -m venv $(VENV)-supply >&2
+	@if $(VENV)-supply/bin/python $(PIP_INSTALL) --require-hashes --requirement $< >&2; then touch $@; \
+	else echo "requirements/supply.txt can't be installed" >&2; fi

@@ -7,7 +7,7 @@ behind the score (near-duplicates, reads); the figures that are reported come fr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
@@ -110,24 +110,29 @@ def focused(given: Table, totals: NDArray[np.float32], most: int) -> Table:
 def _segment(corpus: Corpus, embedder: Embedder) -> tuple[Segment, Vectors]:
     memories = [_memory(item, number) for number, item in enumerate(corpus.items)]
     passages = [told_by(memory.source) + memory.content for memory in memories]
-    vectors = _kept(corpus.name, passages, embedder)
+    vectors = _kept(corpus.name, passages, embedder, embedder.passages)
     rows = [
         Row(memory, '"0"', terms_of(memory), vector[None, :])
         for memory, vector in zip(memories, vectors, strict=True)
     ]
     segment = build_segment(rows, model=embedder.model, dim=embedder.dim, tokenizer=TOKENIZER_VERSION)
     asked = [question.text for question in corpus.questions]
-    return segment, _kept(f"{corpus.name}-questions", asked, embedder)
+    by_one = _kept(
+        f"{corpus.name}-questions", asked, embedder, lambda texts: np.stack([*map(embedder.query, texts)])
+    )
+    return segment, by_one
 
 
-def _kept(name: str, texts: Sequence[str], embedder: Embedder) -> Vectors:
+def _kept(
+    name: str, texts: Sequence[str], embedder: Embedder, embed: Callable[[Sequence[str]], Vectors]
+) -> Vectors:
     told = blake2b("\0".join([embedder.model, *texts]).encode(), digest_size=8).hexdigest()
     path = CACHE / f"{name}-{told}.npy"
     if path.is_file():
         kept: Vectors = np.load(path, allow_pickle=False)
         return kept
     CACHE.mkdir(parents=True, exist_ok=True)
-    vectors = np.asarray(embedder.passages(texts), np.float32)
+    vectors = np.asarray(embed(texts), np.float32)
     np.save(path, vectors)
     return vectors
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.structure.source_tree import ROOT
 
-SETS = ["run", "dev", "emulators", "embed", "cdk", "layer-core", "layer-mcp"]
+SETS = ["run", "dev", "emulators", "embed", "cdk", "layer-core", "layer-mcp", "supply"]
 
 
 def _entries(name: str) -> list[str]:

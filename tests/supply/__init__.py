@@ -1,0 +1,1 @@
+"""What we depend on: known vulnerabilities, the bill of materials, and the threats that SECURITY.md names."""

@@ -49,6 +49,8 @@ KINDS = (
     "report",
     "receipt",
     "slept",
+    "proposal",
+    "undo",
     "due",
 )
 HEADERS = {"host": "127.0.0.1", "content-type": "application/json", "x-memory-tenant": TENANT}
@@ -59,6 +61,7 @@ READS: tuple[Json, ...] = (
     call("list_memories", {"status": "all", "limit": 100}),
     call("memory_context", {"query": "walrus"}),
     call("memory_stats"),
+    call("list_proposals", {"status": "all"}),
     call("get_memory", {"id": "own", "history": True}),
     request("resources/read", {"uri": "memory://context"}),
 )
@@ -101,6 +104,8 @@ class House:
             ("restore_memory", {}),
         ):
             self.say(call(tool, {"id": memory_id, **more}))
+        for tool, given in (("decide_proposal", {"accept": True}), ("undo", {})):
+            self.say(call(tool, {"id": "0" * 32, **given}))
         self.say(call("remember", {"content": f"after {memory_id}", "supersedes": [memory_id]}))
 
     def tend(self) -> None:
@@ -202,7 +207,7 @@ def test_a_segment_with_a_hostile_array_breaks_nothing(world: World) -> None:
 
 
 def test_every_kind_of_key_is_tried(world: World) -> None:
-    """Keys of access are tried where keys are, in test_keys; those of proposals and undo come with consolidation."""
+    """Keys of access are tried where keys are, in test_keys; the engine's vectors are no objects."""
     tried = {"pending": "marker", "counts_delta": "delta", "counts_snapshot": "snapshot"}
     makers = {
         name

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from lodestore.format import keys
 from lodestore.ports.vector_index import Busy, Failure, NoIndex, Refused
+from lodestore.services.vector_reading import REST_SECONDS
+from lodestore.services.vector_rows import keys_of
 from tests.services.engine_world import A_WHILE, EngineWorld, degraded
 from tests.services.stand_in_embedder import StandInEmbedder, WordEmbedder
 
@@ -55,6 +58,30 @@ def test_an_engine_that_fails_costs_a_recall_nothing_but_its_help(
     assert not degraded(world.instance().call("recall", query="where is the kiln"))
 
 
+@pytest.mark.promise("P-BOUNDED")
+@pytest.mark.usefixtures("told")
+def test_a_busy_engine_is_left_in_peace_for_a_while_and_answers_say_so(world: EngineWorld) -> None:
+    acme = world.instance()
+    world.vectors.failing["query"] = Busy("429")
+    for _ in range(5):
+        assert degraded(acme.call("recall", query="where is the kiln"))
+    assert world.vectors.calls["query"] == 1
+    assert world.meter.counts["vector_engine_rested"] == 4
+    world.vectors.failing.clear()
+    world.clock.advance(timedelta(seconds=REST_SECONDS))
+    assert not degraded(acme.call("recall", query="where is the kiln"))
+
+
+@pytest.mark.usefixtures("told")
+@pytest.mark.parametrize("failure", [Refused("another dimension"), NoIndex()], ids=repr)
+def test_what_does_not_pass_by_itself_is_noted_for_the_next_sleep(
+    world: EngineWorld, failure: Failure
+) -> None:
+    world.vectors.failing["query"] = failure
+    world.instance().call("recall", query="where is the kiln")
+    assert due(world)
+
+
 @pytest.mark.parametrize("failure", [Busy("503"), Refused("403")], ids=repr)
 @pytest.mark.parametrize("operation", ["put", "create", "delete"])
 def test_what_could_not_be_put_is_indexed_all_the_same_and_put_by_a_later_run(
@@ -73,6 +100,24 @@ def test_what_could_not_be_put_is_indexed_all_the_same_and_put_by_a_later_run(
     assert world.ids() == set(ids[1:])
     assert all(entry.in_engine for entry in world.manifest().segments)
     assert not degraded(world.instance().call("recall", query="where is the drill"))
+
+
+def test_a_merge_of_what_is_filled_and_what_is_not_is_not_taken_for_filled(world: EngineWorld) -> None:
+    acme = world.instance()
+    for n in range(30):
+        # Every second put fails, and merges go on meanwhile.
+        world.vectors.failing = {"put": Busy("503")} if n % 2 else {}
+        acme.stored(f"the code of shelf {n} is {n * 7}")
+        there = world.stored()
+        manifest = world.manifest()
+        segments = world.plain().lodestore.merging._segments.load("acme", manifest.names)
+        for entry in manifest.segments:
+            segment = segments[entry.name]
+            assert segment is not None
+            if entry.in_engine:
+                assert set(keys_of(segment, range(len(segment)))) <= there
+    assert len(world.manifest().segments) < 30, "there were merges"
+    world.agrees("code of shelf", limit=50, min_score=0)
 
 
 def test_an_index_that_someone_deleted_is_missed_by_nobody_and_filled_again(

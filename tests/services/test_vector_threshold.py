@@ -93,6 +93,8 @@ def test_filling_that_has_no_time_left_goes_on_where_it_stopped(world: EngineWor
     cut = filling.run("acme", going=lambda: next(time_for, False))
     assert (cut.marked, cut.left) == (3, segments - 3)
     world.agrees("the kiln of floor 2", limit=50, min_score=0)
+    assert world.meter.counts["vector_engine_used"] == 1
+    assert not world.meter.counts["vector_engine_short"], "what is not there yet was not looked for there"
     assert filling.run("acme").left == 0
     assert len(world.ids()) == len(ROOMS)
     world.agrees("the kiln of floor 2", limit=50, min_score=0)

@@ -58,7 +58,7 @@ MANIFEST = Manifest(
     ),
     rebuilt="01JNX2A5X0EEEEEEEEEEEEEEEE",
     engine=EngineUse("mabcdefghijklmnopqrstuvwxyz234567abcdefg", "01JNX2A5X0FFFFFFFFFFFFFFFF"),
-    engine_left=("mzyxwvutsrqponmlkjihgfedcba765432zyxwvut",),
+    engine_left=(Retired("mzyxwvutsrqponmlkjihgfedcba765432zyxwvut", NOW - timedelta(minutes=2)),),
 )
 EMPTY = Manifest(tenant="acme", generation=1, updated_at=NOW, tokenizer=1)
 

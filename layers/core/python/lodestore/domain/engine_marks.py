@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
-from lodestore.domain.manifest import EngineUse, Manifest, next_manifest
+from lodestore.domain.manifest import EngineUse, Manifest, Retired, next_manifest
 
 
 def with_use(
@@ -20,12 +20,14 @@ def with_use(
     """The next generation with this use, and no segment marked. The index of the use before, if another, is left."""
     before = manifest.engine.index if manifest.engine is not None else None
     index = use.index if use is not None else None
-    left = manifest.engine_left if before is None or before == index else (*manifest.engine_left, before)
     following = next_manifest(manifest, stored_at=stored_at, now=now)
+    left = following.engine_left
+    if before is not None and before != index:
+        left = (*(item for item in left if item.name != before), Retired(before, None))
     return replace(
         following,
         engine=use,
-        engine_left=tuple(dict.fromkeys(left)),
+        engine_left=left,
         segments=tuple(replace(entry, in_engine=False) for entry in following.segments),
     )
 
@@ -51,7 +53,13 @@ def without_left(
 ) -> Manifest:
     """The next generation, which no longer names these indexes as left."""
     following = next_manifest(manifest, stored_at=stored_at, now=now)
-    return replace(following, engine_left=tuple(n for n in manifest.engine_left if n not in dropped))
+    left = tuple(item for item in following.engine_left if item.name not in dropped)
+    return replace(following, engine_left=left)
+
+
+def is_left(manifest: Manifest, index: str) -> bool:
+    """Whether the index is named as left, and so may be dropped at any time."""
+    return any(item.name == index for item in manifest.engine_left)
 
 
 def marked(manifest: Manifest, index: str | None) -> frozenset[str]:

@@ -51,7 +51,10 @@ class SegmentEntry:
 
 @dataclass(frozen=True, slots=True)
 class Retired:
-    """A segment that was listed until `at` (by the store's clock); None: until the manifest that notes it first."""
+    """A segment that was listed, or a vector index that was used, until `at` by the store's clock.
+
+    at   None: until the manifest that notes it first
+    """
 
     name: str
     at: datetime | None
@@ -76,7 +79,7 @@ class Manifest:
     model            whose vectors the segments hold; None: none
     rebuilt          name of the rebuild that it goes back to; None: none was ever made
     engine           the use of the vector engine that `in_engine` of the segments is about; None: it is not used
-    engine_left      vector indexes that were used before and are to be dropped
+    engine_left      vector indexes that were used until then, and are to be dropped
     """
 
     tenant: str
@@ -88,7 +91,7 @@ class Manifest:
     retired: tuple[Retired, ...] = ()
     rebuilt: str | None = None
     engine: EngineUse | None = None
-    engine_left: tuple[str, ...] = ()
+    engine_left: tuple[Retired, ...] = ()
 
     @property
     def documents(self) -> int:
@@ -126,6 +129,7 @@ def settled(manifest: Manifest, stored_at: datetime) -> Manifest:
             for item in manifest.retired
             if item.at is None or stored_at - item.at < RETIRED_FOR
         ),
+        engine_left=tuple(Retired(item.name, item.at or stored_at) for item in manifest.engine_left),
     )
 
 

@@ -46,13 +46,10 @@ def encode_manifest(manifest: Manifest) -> bytes:
             "listed_at": [_milliseconds(entry.listed_at) for entry in entries],
             "in_engine": [int(entry.in_engine) for entry in entries],
         },
-        "retired": {
-            "name": [item.name for item in manifest.retired],
-            "at": [_milliseconds(item.at) for item in manifest.retired],
-        },
+        "retired": _retired_fields(manifest.retired),
         "rebuilt": manifest.rebuilt,
         "engine": None if manifest.engine is None else _engine_fields(manifest.engine),
-        "engine_left": list(manifest.engine_left),
+        "engine_left": _retired_fields(manifest.engine_left),
     }
     return json.dumps(fields, separators=(",", ":")).encode()
 
@@ -70,17 +67,10 @@ def decode_manifest(body: bytes, tenant: str) -> Manifest:
             tokenizer=_whole(fields["tokenizer"]),
             model=_text_or_none(fields["model"]),
             segments=_entries(fields["segments"]),
-            retired=tuple(
-                Retired(name, at)
-                for name, at in zip(
-                    _column(fields["retired"], "name", _text),
-                    _column(fields["retired"], "at", _moment_or_none),
-                    strict=True,
-                )
-            ),
+            retired=_retired(fields["retired"]),
             rebuilt=_text_or_none(fields["rebuilt"]),
             engine=_engine(fields.get("engine")),
-            engine_left=tuple(_column(fields, "engine_left", _text)) if "engine_left" in fields else (),
+            engine_left=_retired(fields["engine_left"]) if "engine_left" in fields else (),
         )
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InvalidManifest("not a manifest") from error
@@ -111,6 +101,15 @@ def _entry(
 ) -> SegmentEntry:
     dead = decode_dead(encoded, numbers["rows"])
     return SegmentEntry(name=name, **numbers, dead=dead, listed_at=listed_at, in_engine=in_engine)
+
+
+def _retired_fields(items: Sequence[Retired]) -> dict[str, object]:
+    return {"name": [item.name for item in items], "at": [_milliseconds(item.at) for item in items]}
+
+
+def _retired(fields: Mapping[str, Any]) -> tuple[Retired, ...]:
+    names, times = _column(fields, "name", _text), _column(fields, "at", _moment_or_none)
+    return tuple(Retired(name, at) for name, at in zip(names, times, strict=True))
 
 
 def _engine_fields(use: EngineUse) -> dict[str, object]:

@@ -28,7 +28,7 @@ class VectorErasing:
         names: set[str] = set()
         manifest = self._manifests.load(tenant).manifest
         if manifest is not None:
-            names.update(manifest.engine_left)
+            names.update(item.name for item in manifest.engine_left)
             names.update(() if manifest.engine is None else (manifest.engine.index,))
         if self._engine is not None and self._model is not None:
             names.add(keys.vector_index(tenant, self._model))

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from lodestore.domain.engine_marks import with_marks, with_use
+from lodestore.domain.engine_marks import is_left, with_marks, with_use
 from lodestore.domain.manifest import EngineUse, Manifest, SegmentEntry
 from lodestore.domain.memory import Memory
 from lodestore.domain.revision import RANDOM_BYTES, next_revision
@@ -160,8 +160,8 @@ class VectorFilling:
         use, wanted = manifest.engine, self._wanted(tenant, manifest)
         if use is None:
             # One that is to be dropped is not begun again before it was.
-            return wanted is None or wanted in manifest.engine_left
-        if wanted is not None and wanted != use.index and wanted in manifest.engine_left:
+            return wanted is None or is_left(manifest, wanted)
+        if wanted is not None and wanted != use.index and is_left(manifest, wanted):
             return True
         return wanted == use.index and use.text == self._choice.text
 

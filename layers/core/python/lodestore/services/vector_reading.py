@@ -25,7 +25,7 @@ from lodestore.domain.manifest import Manifest
 from lodestore.format import keys
 from lodestore.ports.clock import Clock
 from lodestore.ports.meter import Meter
-from lodestore.ports.vector_index import HITS_MOST, Failure, Filter, Hit, Hits, NoIndex, VectorIndex
+from lodestore.ports.vector_index import HITS_MOST, Busy, Failure, Filter, Hit, Hits, VectorIndex
 from lodestore.retrieval.hashing import hashes64
 from lodestore.retrieval.near_rows import Near
 from lodestore.retrieval.segment_search import Cosines
@@ -40,6 +40,8 @@ from lodestore.services.vector_rows import admitting, with_vectors
 
 # What an answer can show; with so many rows found, a stale vector that took a place changes nothing.
 ENOUGH: Final = limits.RECALL_LIMIT
+# How long a process asks nothing of an engine that was busy.
+REST_SECONDS: Final = 30.0
 _HOUR: Final = timedelta(hours=1)
 
 
@@ -55,7 +57,7 @@ class Sought:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The query's vector, with what the engine found where that serves. `failed`: it was asked and did not answer."""
+    """The query's vector, with what the engine found where that serves. `failed`: it did not answer."""
 
     vector: QueryVector | None
     failed: bool = False
@@ -78,6 +80,7 @@ class VectorReading:
         self._workers = workers
         self._meter = meter
         self._model = model
+        self._asked_again_at = float("-inf")
 
     def begin(self, sought: Sought, asked: Future[Asked]) -> OneReading:
         """A reading that waits for the manifest and the query's vector."""
@@ -98,6 +101,10 @@ class VectorReading:
         first = self._workers.submit(query, plain)
         return first, first if plain == narrow else self._workers.submit(query, narrow)
 
+    def rests(self) -> bool:
+        """Whether the engine failed to answer so lately that asking it again would only keep callers waiting."""
+        return self._clock.elapsed() < self._asked_again_at
+
     def is_asked(self, tenant: str, manifest: Manifest | None) -> bool:
         """Whether the tenant has an index with anything in it."""
         return manifest is not None and bool(self.parts(tenant, manifest))
@@ -113,7 +120,9 @@ class VectorReading:
     def failed(self, tenant: str, failures: Sequence[Failure]) -> None:
         """Count a failure, and have the tenant looked after where it will not pass by itself."""
         self.counted("failed")
-        if any(isinstance(failure, NoIndex) for failure in failures):
+        if any(isinstance(failure, Busy) for failure in failures):
+            self._asked_again_at = self._clock.elapsed() + REST_SECONDS
+        else:
             self._due.note(tenant, self._clock.now() - _HOUR)
 
 
@@ -133,14 +142,20 @@ class OneReading:
             self._answers.set_result(None)
             return
         self._manifest = manifest
+        if self._engine.rests():
+            self._engine.counted("rested")
+            self._answers.set_result(None)
+            return
         # Chained, not waited for: a worker that waits for another could wait for ever.
         self._asked.add_done_callback(lambda asked: self._ask(manifest, asked))
 
     def found(self, view: TenantView, live: Masks, admitted: Masks, asked: Asked) -> Found:
         """The query's vector with what the engine found, of the rows that are live and of those admitted."""
         answers = self._answers.result()
-        if asked.vector is None or answers is None or self._manifest is None:
+        if asked.vector is None or self._manifest is None:
             return Found(asked.vector)
+        if answers is None:
+            return Found(asked.vector, failed=True)
         outcomes = [answer.result() for answer in answers]
         failures = [one for one in outcomes if not isinstance(one, Hits)]
         if failures:

@@ -117,16 +117,16 @@ class VectorSweeping:
             manifest = standing.manifest
             if manifest is None or not manifest.engine_left:
                 return 0
-            if standing.stored_at is None or standing.at - standing.stored_at < MARKER_LAG:
+            names = _long_left(standing, manifest)
+            if len(names) < len(manifest.engine_left):
                 self._due.note(tenant, self._clock.now())
+            if not names:
                 return 0
-            for name in manifest.engine_left:
+            for name in names:
                 _checked(self._engine.drop(name))
-            following = without_left(
-                manifest, manifest.engine_left, stored_at=standing.stored_at, now=self._clock.now()
-            )
+            following = without_left(manifest, names, stored_at=standing.stored_at, now=self._clock.now())
             if self._manifests.swap(standing, following):
-                return len(manifest.engine_left)
+                return len(names)
         return 0
 
     def _sweep(
@@ -240,6 +240,15 @@ class VectorSweeping:
             if self._manifests.swap(standing, following):
                 self._meter.count("vectors_missing")
                 return
+
+
+def _long_left(standing: LoadedManifest, manifest: Manifest) -> list[str]:
+    """The indexes that were left so long ago that no recall can still be asking them."""
+    return [
+        item.name
+        for item in manifest.engine_left
+        if (since := item.at or standing.stored_at) is not None and standing.at - since >= MARKER_LAG
+    ]
 
 
 def _marked_in_both(before: Manifest | None, now: Manifest | None) -> frozenset[str]:

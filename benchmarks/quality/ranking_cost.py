@@ -3,8 +3,8 @@
 python -m benchmarks.quality.ranking_cost [MEMORIES]
 
 Owns: the comparison. Guarantees: both ways search the same segment for the same queries, so that what else the
-machine does falls on both; of each query the best of TRIES counts. Gives up: reads and vectors of queries; it is CPU time
-of the ranking alone. The memories are the turns of LoCoMo, repeated until there are enough.
+machine does falls on both; of each query the best of TRIES counts. Gives up: reads, and vectors of queries; it is the
+time of the ranking alone. The memories are the turns of LoCoMo, repeated until there are enough.
 """
 
 from __future__ import annotations

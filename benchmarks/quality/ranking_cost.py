@@ -28,6 +28,7 @@ from lodestore.retrieval.ranking import score
 from lodestore.retrieval.segment_search import Part, keyword_scores, vector_scores
 from lodestore.retrieval.sessions import session_order
 from lodestore.retrieval.tokenizer import query_terms
+from lodestore.services.live_rows import live_rows
 from lodestore.services.signals import QueryVector, gather
 
 MEMORIES = 10_000
@@ -49,17 +50,17 @@ def measure(memories: int) -> tuple[int, np.ndarray[tuple[int], np.dtype[np.floa
     embedder = connect_local()
     segment, vectors = segment_of_corpus(Corpus(f"cost-{memories}", tuple(items), tuple(asked)), embedder)
     parts = [Part(segment, np.ones(len(segment), np.bool_))]
-    order, calibration = session_order([segment]), calibration_of(embedder.model)
+    live, calibration = live_rows(parts, session_order([segment])), calibration_of(embedder.model)
 
     def alone(text: str, vector: QueryVector) -> None:
-        keywords = keyword_scores(query_terms(text), parts)
+        keywords = keyword_scores(query_terms(text), live.corpus)
         (found,) = vector_scores(vector.vector, vector.model, parts)
         cosines = None if found is None else found.astype(np.float64)
         fused = fuse(keywords.every / (keywords.ideal or 1.0), cosines, calibration.anchors)
         np.argpartition(-fused.relevance, 10)
 
     def ranked(text: str, vector: QueryVector) -> None:
-        scored = score(gather(parts, order, read_query(text, START), vector).signals, calibration)
+        scored = score(gather(live, read_query(text, START), vector), calibration)
         np.argpartition(-scored.score, 10)
 
     rows = []

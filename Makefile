@@ -199,8 +199,12 @@ test-clients: $(DEV) ## Real MCP clients against `make run`: a table of client x
 	@$(BIN)/python -m pytest tests/clients -rs $(PYTEST_ARGS)
 
 .PHONY: learn-ranking
-learn-ranking: $(DEV) $(EMBED) ## Fit the weights of ranking on LoCoMo, one conversation left out at a time; print, change nothing
+learn-ranking: $(DEV) $(EMBED) ## Fit the weights of ranking on LoCoMo and our own tune half, some left out each time; print, change nothing
 	@exec $(BIN)/python -m benchmarks.quality.learn_ranking
+
+.PHONY: calibrate
+calibrate: $(DEV) $(MODEL) ## Fit the score's curves for EMBEDDINGS and EMBED_MODEL, and print what they would change (QUESTIONS=40)
+	@exec $(BIN)/python -m benchmarks.quality.calibrate $(if $(QUESTIONS),--questions $(QUESTIONS)) $(QUALITY_ARGS)
 
 .PHONY: audit
 audit: $(DEV) $(SUPPLY) ## Known vulnerabilities among the pinned requirements (pip-audit); skipped with a word where it can't ask

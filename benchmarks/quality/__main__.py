@@ -15,7 +15,7 @@ from benchmarks.load_locomo import CallFailed, Endpoint
 from benchmarks.locomo import MissingData
 from benchmarks.quality.baselines import ranked
 from benchmarks.quality.corpus import Corpus
-from benchmarks.quality.report import OURS, Table, floors, outranked
+from benchmarks.quality.report import OURS, Table, curve, floors, outranked
 from benchmarks.quality.served import Answered, ask, by_group, load
 from benchmarks.quality.sets import SETS
 from local_runner.child_server import child_server
@@ -24,7 +24,7 @@ from lodestore.ports.embedder import Embedder, EmbeddingFailed
 
 SEED = 7
 # Everything that ranks at all, as far down as any measure looks.
-PLAIN = {"mode": "exploratory", "limit": 10, "min_score": 0}
+PLAIN = {"mode": "exploratory", "limit": 10, "min_score": 0, "explain": True}
 GROUPED = "-sessions"
 DEEP = 50
 
@@ -57,7 +57,8 @@ async def measure(
     if plain:
         questions = [question for corpus in corpora for question in corpus.questions]
         told = outranked(questions, plain)
-        print("\n".join(floors(questions, plain, default) + ([told] if told else [])))
+        shown = [*floors(questions, plain, default), *curve(questions, plain), *([told] if told else [])]
+        print("\n".join(shown))
     print(flush=True)
 
 

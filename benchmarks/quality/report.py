@@ -17,6 +17,7 @@ from benchmarks.quality.served import Answered
 OURS = "lodestore"
 HEADS = ("R@1", "R@5", "R@10", "hit@1", "hit@5", "hit@10", "nDCG", "MRR")
 ALL = "all"
+FLOORS = (0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9)
 Row = TypeVar("Row")
 Key = TypeVar("Key")
 
@@ -82,6 +83,28 @@ def floors(questions: Sequence[Asked], plain: Sequence[Answered], default: Seque
         told = f"answered empty {_of(empty, len(unknown))}, labelled HIGH {_of(high, len(unknown))}"
         lines.append(f"{category}{_told(half)}: {told}")
     return lines
+
+
+def curve(questions: Sequence[Asked], plain: Sequence[Answered]) -> list[str]:
+    """The abstention curve: for each floor of `known` the share of each group's questions that it leaves empty.
+
+    Answerable questions count as lost where something right was shown without a floor. No line where all are.
+    """
+    rows = list(zip(questions, plain, strict=True))
+    if all(question.gold for question, _ in rows):
+        return []
+    groups = _by(lambda row: (row[0].category if not row[0].gold else "answerable", row[0].half), rows)
+    lines = ["left empty at a floor of " + " ".join(f"{floor:>6}" for floor in FLOORS)]
+    for (name, half), group in groups.items():
+        below = [100 * sum(_is_below(q, a, floor) for q, a in group) / len(group) for floor in FLOORS]
+        told = f"{name}{_told(half)}"
+        lines.append(f"{told:<36} {len(group):>4} " + " ".join(f"{share:5.1f}%" for share in below))
+    return lines
+
+
+def _is_below(question: Asked, answered: Answered, floor: float) -> bool:
+    lost = not question.gold or bool(_shown(answered) & question.gold)
+    return lost and (answered.known is None or answered.known < floor)
 
 
 def outranked(questions: Sequence[Asked], answered: Sequence[Answered]) -> str | None:

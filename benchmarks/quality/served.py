@@ -19,10 +19,14 @@ from benchmarks.quality.metrics import Ranks
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What came for one question: what is shown at each rank, best first, and the first hit's confidence (or None)."""
+    """What came for one question: what is shown at each rank, best first, and the first hit's confidence (or None).
+
+    known   how likely anything stored is about it, where `explain` was asked for and something came
+    """
 
     ranks: Ranks
     confidence: str | None
+    known: float | None = None
 
 
 async def load(endpoint: Endpoint, corpus: Corpus) -> dict[str, str]:
@@ -99,4 +103,6 @@ def _answered(hits: list[Mapping[str, object]], keys: Mapping[str, str]) -> Answ
         similar = hit.get("similar")
         ids = [hit["id"], *(similar if isinstance(similar, list) else [])]
         ranks.append(frozenset(keys[str(memory_id)] for memory_id in ids if str(memory_id) in keys))
-    return Answered(ranks, str(hits[0]["confidence"]) if hits else None)
+    explained = hits[0].get("explain") if hits else None
+    known = float(explained["known"]) if isinstance(explained, dict) else None
+    return Answered(ranks, str(hits[0]["confidence"]) if hits else None, known)

@@ -48,6 +48,7 @@ ALLOWED = {
         (PUT, SEGMENT),
         (DELETE, SEGMENT),
         (PUT, DUE),
+        (GET, DELTA),
         ("s3:ListBucket", "state"),
         ("s3:ListBucket", "index"),
         ("s3vectors:PutVectors", VECTORS),

@@ -163,6 +163,8 @@ def places(world: World) -> dict[str, list[Place]]:
             Place(index, key) for key in _listed(index, keys.reports_of(TENANT)) if keys.parse_slept(key)
         ]
         + [Place(index, keys.slept(TENANT, "0" * 64))],
+        "proposal": [Place(index, keys.proposal(TENANT, "0" * 32))],
+        "undo": [Place(index, keys.undo(TENANT, "0" * 32))],
         "due": [Place(index, keys.due("2026-03-09T01", TENANT))],
     }
 

@@ -17,11 +17,14 @@ from typing import Any
 
 from lodestore.bootstrap import Lodestore
 from lodestore.domain.caller import Role
+from lodestore.domain.memory import Memory
+from lodestore.domain.proposal import ProposalKind, propose
+from lodestore.format import keys
 from mcp_server.endpoint import Endpoint
 from mcp_server.observability import Counters, Observer
 from tests.handlers.wire import LOCAL, call, event, send
 from tests.services.index_truth import contents_of
-from tests.services.world import World
+from tests.services.world import Instance, World
 from tests.stores.memory_store import Contents, MemoryStore
 
 Json = dict[str, Any]
@@ -31,6 +34,9 @@ OWN = "own-walrus"
 # Foreign ids by what stands behind them, and one of the same length behind which nothing ever stood.
 NOTE, LIVE, SUPERSEDED, FORGOTTEN, FORGOTTEN_NOTE = "n-note", "n-live", "n-over", "n-gone", "n-gnot"
 UNKNOWN = "n-nope"
+OTHER_NOTE = "n-not2"
+# Tools whose `id` is a proposal's.
+OF_PROPOSALS = ("decide_proposal", "undo")
 OF_A_CONVERSATION = (NOTE, FORGOTTEN_NOTE)
 OF_A_TENANT = (NOTE, LIVE, SUPERSEDED, FORGOTTEN, FORGOTTEN_NOTE)
 # Arguments that take ids.
@@ -47,6 +53,7 @@ FILLED: Mapping[str, object] = {
 TELLING: Mapping[str, Json] = {
     "recall": {"mode": "exploratory", "limit": 50, "explain": True, "include_superseded": True, "max_bytes": 262_144},
     "list_memories": {"status": "all", "limit": 100},
+    "list_proposals": {"status": "all", "limit": 100},
     "memory_context": {"query": "walrus harbour", "max_tokens": 8_000},
     "get_memory": {"history": True},
 }  # fmt: skip
@@ -116,6 +123,8 @@ def buckets(folder: Path, stranger: Stranger, *, foreign: bool, indexed: bool) -
 def _fill(world: World, stranger: Stranger) -> None:
     owner = world.instance(OWNER, conversation=CHAT)
     owner.stored("A secret walrus of this chat lives in the harbour of Oslo", id=NOTE, scope="conversation")
+    owner.stored("A secret walrus of this chat left the harbour", id=OTHER_NOTE, scope="conversation")
+    _propose(owner)
     owner.stored("A walrus note that was forgotten", id=FORGOTTEN_NOTE, scope="conversation")
     owner.call("forget", id=FORGOTTEN_NOTE)
     if stranger.tenant == OWNER:
@@ -125,6 +134,25 @@ def _fill(world: World, stranger: Stranger) -> None:
     owner.stored("The walrus is called Olav", id="n-succ", supersedes=[SUPERSEDED])
     owner.stored("The walrus left the harbour", id=FORGOTTEN)
     owner.call("forget", id=FORGOTTEN)
+
+
+def _propose(owner: Instance) -> None:
+    """Two things that an admin may decide of the notes."""
+    one, tenant = owner.lodestore, owner.caller.tenant
+    found = one.rebuilding._truth.read_many(tenant, (NOTE, OTHER_NOTE))
+    notes = [read.record for read in found.values() if isinstance(read.record, Memory)]
+    at = one.clock.now()
+    wanted = [
+        propose(ProposalKind.SUPERSEDE, notes, at=at, keeps=NOTE),
+        propose(ProposalKind.PRUNE, notes[:1], at=at),
+    ]
+    assert len(one.proposals.propose(tenant, wanted).made) == 2
+
+
+def proposals_in(before: Buckets) -> list[str]:
+    """The ids of the proposals that stand there."""
+    names = (keys.parse_proposal(key) for key in before.index.current())
+    return [name.id for name in names if name is not None]
 
 
 def attempt(folder: Path, before: Buckets, stranger: Stranger, message: Json) -> Told:

@@ -19,6 +19,7 @@ from tests.security.strangers import (
     FORGOTTEN_NOTE,
     ID_ARGUMENTS,
     NOTE,
+    OF_PROPOSALS,
     OWNER,
     STRANGERS,
     UNKNOWN,
@@ -26,6 +27,7 @@ from tests.security.strangers import (
     attempt,
     buckets,
     filled,
+    proposals_in,
     tools,
     with_id,
 )
@@ -33,7 +35,7 @@ from tests.security.strangers import (
 Json = dict[str, Any]
 
 NEW_TOOL = "a new tool: say in tests/security/strangers.py what a stranger tries with it"
-CURSORS = ("list_memories",)
+CURSORS = ("list_memories", "list_proposals")
 # The index's own counters: that it moved, not what moved it.
 BY_DESIGN = {"generation", "updated_at", "age_seconds", "segments", "pending", "documents"}
 # An admin's tool that tends the tenant as a whole: its counts are of all conversations, and of nothing else.
@@ -86,6 +88,27 @@ def test_a_foreign_id_is_answered_like_one_that_never_was(
             more = Counter(told.requests) - Counter(expected.requests)
             assert not more or (tool in READS_ON and foreign == FORGOTTEN_NOTE), more
             assert not Counter(expected.requests) - Counter(told.requests)
+
+
+@pytest.mark.case("B24")
+@pytest.mark.promise("P-TENANT")
+@pytest.mark.parametrize("tool", OF_PROPOSALS)
+def test_a_foreign_proposal_is_answered_like_one_that_never_was(
+    tmp_path: Path, stranger: Stranger, tool: str
+) -> None:
+    before = buckets(tmp_path, stranger, foreign=True, indexed=True)
+    schema = tools(tmp_path)[tool]
+    foreign = proposals_in(before)
+    assert len(foreign) == 2
+    for proposal_id in foreign:
+        unknown = proposal_id[:-6] + "zzzzzz"
+        for with_foreign, with_unknown in zip(
+            with_id(tool, schema, proposal_id), with_id(tool, schema, unknown), strict=True
+        ):
+            told = attempt(tmp_path, before, stranger, with_foreign)
+            assert told.masked(proposal_id) == attempt(tmp_path, before, stranger, with_unknown).masked(
+                unknown
+            )
 
 
 @pytest.mark.case("B24")
@@ -161,6 +184,7 @@ def test_the_owner_is_shown_what_strangers_are_not(tmp_path: Path) -> None:
         message = call(tool, filled(tool, tools(tmp_path)[tool]))
         assert "A secret walrus" in attempt(tmp_path, before, owner, message).body
     assert "A secret walrus" in attempt(tmp_path, before, owner, call("get_memory", {"id": NOTE})).body
+    assert '"total":2' in attempt(tmp_path, before, owner, call("list_proposals", {})).body
 
 
 def _is_taken(tool: str, stranger: Stranger) -> bool:

@@ -58,4 +58,5 @@ def test_ci_audits_and_every_pinned_file_that_is_served_is_looked_at() -> None:
     )
     (listed,) = re.findall(r"^SERVED := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert set(listed.split()) <= set(audited.replace("$(SERVED)", listed).split())
-    assert {"requirements/run.txt", "requirements/embed.txt"} == set(listed.split())
+    served = {f"requirements/{name}.txt" for name in ("run", "embed", "multilingual")}
+    assert served == set(listed.split())

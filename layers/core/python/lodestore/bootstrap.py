@@ -143,6 +143,11 @@ def system_clock() -> Clock:
     return SystemClock()
 
 
+def embedder_of(variables: Mapping[str, str]) -> Embedder | Unavailable:
+    """The embedder that `variables` name, for what measures it. Raises SettingsError."""
+    return _embedder(parse_settings(variables), SystemClock(), SystemEntropy())
+
+
 def build(variables: Mapping[str, str], *, meter: Meter | None = None) -> Lodestore:
     """Services over the store that `variables` name. Raises SettingsError."""
     settings = parse_settings(variables)

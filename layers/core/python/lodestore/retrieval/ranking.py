@@ -98,12 +98,14 @@ class Scored:
     matching   whether each row answers by its own words or vector at all
     known      in [0, 1]: that anything here is about what is asked
     parts      what each feature adds to or takes off the sum
+    evidence   what the probabilities were made of; None where nothing matches
     """
 
     score: Floats
     matching: Mask
     known: float
     parts: Mapping[str, Floats]
+    evidence: Evidence | None = None
 
 
 def score(
@@ -129,7 +131,7 @@ def score(
         return Scored(total, matching, 0.0, parts)
     evidence = _evidence(signals, total)
     found = calibration.first.at(evidence) * (total / total.max()) ** FALL * _standing(signals)
-    return Scored(np.minimum(found, 1.0), matching, calibration.known.at(evidence), parts)
+    return Scored(np.minimum(found, 1.0), matching, calibration.known.at(evidence), parts, evidence)
 
 
 def _standing(signals: Signals) -> Floats:

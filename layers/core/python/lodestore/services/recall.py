@@ -9,7 +9,7 @@ updated memory said then is shown, but it is found by what it says now.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -24,10 +24,10 @@ from lodestore.ports.clock import Clock
 from lodestore.retrieval.calibration import FALL, confidence
 from lodestore.retrieval.query_reading import read_query
 from lodestore.retrieval.query_syntax import Said, take_apart
-from lodestore.retrieval.tokenizer import index_terms
 from lodestore.services import columns
 from lodestore.services.arguments import Arguments
 from lodestore.services.counts import Counts
+from lodestore.services.hits import Hit, collapse, opposed
 from lodestore.services.old_versions import OldVersions
 from lodestore.services.query_vectors import FAILED, Asked, QueryVectors
 from lodestore.services.scoring import Ranking, having, rank
@@ -94,18 +94,6 @@ class Question:
     min_score: float | None
     explain: bool
     max_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One memory found: its score, what that is made of, and who superseded it; `whole` as in `Ranking`."""
-
-    memory: Memory
-    score: float
-    whole: bool
-    parts: Mapping[str, float]
-    superseded_by: tuple[str, ...]
-    similar: tuple[str, ...] = ()
 
 
 class Recall:
@@ -276,23 +264,6 @@ def superseding(view: TenantView, place: columns.Place, memory: Memory) -> tuple
     return tuple(dict.fromkeys([*stated, *memory.superseded_by]))
 
 
-def collapse(hits: Sequence[Hit]) -> list[Hit]:
-    """Of hits that say the same but for case and punctuation only the best stays, and names the others.
-
-    Texts with the same terms in the same order, stop words included: a number, a negation or a name less or more is
-    another statement (B75).
-    """
-    kept: dict[tuple[str, ...], Hit] = {}
-    for hit in hits:
-        said = tuple(index_terms(hit.memory.content)) or (hit.memory.id,)
-        first = kept.get(said)
-        if first is None or first.superseded_by != hit.superseded_by:
-            kept[(*said, hit.memory.id) if first is not None else said] = hit
-        else:
-            kept[said] = replace(first, similar=(*first.similar, hit.memory.id, *hit.similar))
-    return list(kept.values())
-
-
 def _enough(question: Question, ranking: Ranking) -> int:
     """How many rows reach the floor. A given min_score takes the place of the mode's floors."""
     if not len(ranking):
@@ -319,7 +290,7 @@ def _answer(
     pending: int,
     embeddings: str,
 ) -> dict[str, object]:
-    hits = [_shown(hit, question, now) for hit in found]
+    hits = [_shown(hit, question, now) for hit in opposed(found)]
     answer: dict[str, object] = {
         "untrusted": True,
         "notice": NOTICE,
@@ -349,7 +320,7 @@ def _shown(hit: Hit, question: Question, now: datetime) -> dict[str, object]:
         "score": round(hit.score, 4),
         "confidence": confidence(hit.score, whole=hit.whole),
         "similar": list(hit.similar),
-        "contradicts": [],
+        "contradicts": list(hit.contradicts),
     }
     if question.as_of is not None and changed_after(memory, question.as_of):
         shown["changed_since"] = show_moment(memory.updated_at)

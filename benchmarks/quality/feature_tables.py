@@ -32,7 +32,7 @@ from lodestore.services.rows import terms_of
 from lodestore.services.signals import QueryVector, gather
 
 CACHE = Path(__file__).resolve().parent.parent.parent / "build" / "quality"
-_START = datetime(2026, 1, 1, tzinfo=UTC)
+START = datetime(2026, 1, 1, tzinfo=UTC)
 Vectors = NDArray[np.float32]
 
 
@@ -65,7 +65,7 @@ class Told:
 
 def told(corpus: Corpus, embedder: Embedder) -> list[Told]:
     """The corpus as one tenant whose items were stored one after the other; what was corrected does not count."""
-    segment, vectors = _segment(corpus, embedder)
+    segment, vectors = segment_of_corpus(corpus, embedder)
     keys = [segment.text("id", row) for row in range(len(segment))]
     corrected = {key for item in corpus.items for key in item.supersedes}
     parts = [Part(segment, np.array([key not in corrected for key in keys]))]
@@ -74,7 +74,7 @@ def told(corpus: Corpus, embedder: Embedder) -> list[Told]:
     for question, vector in zip(corpus.questions, vectors, strict=True):
         reads = embedder.reads(question.text)
         asked = QueryVector(vector, embedder.model, calibration) if reads else None
-        gathered = gather(parts, order, read_query(question.text, question.asked_at or _START), asked)
+        gathered = gather(parts, order, read_query(question.text, question.asked_at or START), asked)
         gold = np.array([keys[position] in question.gold for position in gathered.positions])
         found.append(Told(question, gathered.signals, gold))
     return found
@@ -107,7 +107,8 @@ def focused(given: Table, totals: NDArray[np.float32], most: int) -> Table:
     )
 
 
-def _segment(corpus: Corpus, embedder: Embedder) -> tuple[Segment, Vectors]:
+def segment_of_corpus(corpus: Corpus, embedder: Embedder) -> tuple[Segment, Vectors]:
+    """The items as one segment, and the vectors of the questions, one row each; both kept in build/."""
     memories = [_memory(item, number) for number, item in enumerate(corpus.items)]
     passages = [told_by(memory.source) + memory.content for memory in memories]
     vectors = _kept(corpus.name, passages, embedder, embedder.passages)
@@ -138,7 +139,7 @@ def _kept(
 
 
 def _memory(item: Item, number: int) -> Memory:
-    given, at = item.arguments, _START + timedelta(seconds=number)
+    given, at = item.arguments, START + timedelta(seconds=number)
     source, since = given.get("source"), given.get("valid_from")
     tags, importance = given.get("tags"), given.get("importance")
     memory = Memory(

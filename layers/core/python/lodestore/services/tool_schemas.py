@@ -91,7 +91,7 @@ SCHEMAS: Mapping[str, Schema] = {
     ),
     "recall": _schema(
         ("query",),
-        query=_text("At most 2,000 characters."),
+        query=_text('At most 2,000 characters; "words", -word, tag:x, type:x, before:t, after:t work.'),
         mode=_one_of(Mode, "Default balanced."),
         limit=_whole("1 to 50; default 3, 5 or 10 by mode."),
         **_FILTERS,

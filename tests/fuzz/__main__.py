@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -53,6 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for line in [*files_of(tally, asked.found), *summary(tally, asked.seed, stacks)]:
         print(line, flush=True)
     return 1 if tally.found or stacks else 0
+
+
+def _end(number: int, _frame: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def fuzz(seed: int, minutes: float, inputs: int | None, handler: str) -> tuple[Tally, int]:
@@ -127,4 +132,6 @@ def summary(tally: Tally, seed: int, stacks: int) -> list[str]:
 
 
 if __name__ == "__main__":
+    # Whoever ends it early ends what it started, too.
+    signal.signal(signal.SIGTERM, _end)
     sys.exit(main())

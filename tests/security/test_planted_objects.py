@@ -54,6 +54,7 @@ KINDS = (
     "due",
 )
 HEADERS = {"host": "127.0.0.1", "content-type": "application/json", "x-memory-tenant": TENANT}
+TENDED_EVERY = 4
 WIDE = {"mode": "exploratory", "limit": 50, "explain": True, "include_superseded": True}
 READS: tuple[Json, ...] = (
     call("recall", {"query": "walrus clams", **WIDE}),
@@ -137,7 +138,7 @@ def test_records_with_a_hostile_field_break_nothing_around_them(world: World, ba
     house = House(world)
     for memory_id in planted:
         house.say(call("get_memory", {"id": memory_id}))
-    for memory_id in list(planted)[::9]:
+    for memory_id in list(planted)[::60]:
         house.touch(memory_id)
 
 
@@ -153,22 +154,23 @@ def test_a_vector_that_is_no_number_finds_nothing_and_hides_nothing(world: World
 
 
 @pytest.mark.promise("P-BOUNDED", "P-SILENT-NEVER", "P-TRUTH")
-@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in KINDS for name in bodies_of(kind)])
-def test_an_object_that_is_none_of_ours_is_told_and_breaks_nothing(
-    world: World, kind: str, name: str
-) -> None:
-    for place in places(world)[kind]:
-        place.put(BODIES[name])
-    house = House(world)
-    house.read_all()
-    if kind in ("manifest", "segment"):
-        freshness = house.say(READS[0]).structured["freshness"]
-        assert isinstance(freshness, dict)
-        assert freshness["degraded"] is True
-    house.touch("planted")
-    house.say(call("remember", {"content": "Another walrus of this house"}))
+@pytest.mark.parametrize("kind", KINDS)
+def test_objects_that_are_none_of_ours_are_told_and_break_nothing(world: World, kind: str) -> None:
+    for number, name in enumerate(bodies_of(kind)):
+        for place in places(world)[kind]:
+            place.put(BODIES[name])
+        house = House(world)
+        house.read_all()
+        if kind in ("manifest", "segment"):
+            freshness = house.say(READS[0]).structured["freshness"]
+            assert isinstance(freshness, dict)
+            assert freshness["degraded"] is True, name
+        if number % TENDED_EVERY == 0:
+            house.touch("planted")
+            House(world).tend()
+            House(world).read_all()
+        assert House(world).finds_own() or kind in ("manifest", "segment")
     House(world).tend()
-    House(world).read_all()
     assert House(world).finds_own()
 
 
@@ -217,7 +219,7 @@ def test_every_kind_of_key_is_tried(world: World) -> None:
         and not name.endswith(("_of", "Name"))
     }
     assert (
-        {tried.get(name, name) for name in makers if made_here(name)} - {"access"}
+        {tried.get(name, name) for name in makers if made_here(name)} - {"access", "vector", "vector_index"}
         == set(places(world))
         == set(KINDS)
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -42,6 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     seconds = asked.minutes * 60 / len(asked.stores)
     wrong = [soak(kind, asked.seed, seconds) for kind in asked.stores]
     return 1 if any(wrong) else 0
+
+
+def _end(number: int, _frame: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def soak(kind: str, seed: int, seconds: float) -> bool:
@@ -113,4 +118,6 @@ def _times(times: Sequence[float]) -> str:
 
 
 if __name__ == "__main__":
+    # Whoever ends it early ends what it started, too.
+    signal.signal(signal.SIGTERM, _end)
     sys.exit(main())

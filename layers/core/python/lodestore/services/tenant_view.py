@@ -34,7 +34,7 @@ from lodestore.services.index_view import EMPTY, IndexView, ListedSegment, Shown
 from lodestore.services.indexing import MARKER_LAG
 from lodestore.services.manifests import LoadedManifest, Manifests
 from lodestore.services.pending import Pending, PendingList
-from lodestore.services.rows import row_of, segment_of
+from lodestore.services.rows import UNUSED, row_of, segment_of, use_of
 from lodestore.services.segments import Segments
 from lodestore.services.truth import Read, Truth
 
@@ -89,10 +89,24 @@ class _Overlay:
     invalid: int
     truncated: bool
     read_now: frozenset[str]
+    use: Mapping[str, Mapping[str, float]]
 
 
 def unseen(_: Manifest | None) -> None:
     """A manifest that nobody else goes by."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _HeldTail:
+    """The tail as last made into a segment, and what it was made of."""
+
+    records: tuple[Held, ...]
+    use: Mapping[str, Mapping[str, float]]
+    segment: Segment
+
+    def is_of(self, records: tuple[Held, ...], use: Mapping[str, Mapping[str, float]]) -> bool:
+        same = len(self.records) == len(records) and all(map(operator.is_, self.records, records))
+        return same and self.use == use
 
 
 class TenantViews:
@@ -121,7 +135,7 @@ class TenantViews:
         self._meter = meter
         self._model = model
         self._resolved: dict[str, tuple[Manifest, IndexView]] = {}
-        self._tails: dict[str, tuple[tuple[Held, ...], Segment]] = {}
+        self._tails: dict[str, _HeldTail] = {}
         self._lock = threading.Lock()
 
     def load(
@@ -212,7 +226,13 @@ class TenantViews:
         )
         invalid = sum(held.record is None and held.etag != "" for held in read.values())
         truncated = limit is not None and len(wanted) > limit
-        return _Overlay(replaced, hidden, frozenset(wanted), invalid, truncated, read_now)
+        # An update goes on with the levels of use of the row that it will replace.
+        use = {
+            m: use_of(shown[m].listed.segment, shown[m].row)
+            for m in replaced
+            if m in shown and not shown[m].stub
+        }
+        return _Overlay(replaced, hidden, frozenset(wanted), invalid, truncated, read_now, use)
 
     def _read_tail(self, tenant: str, wanted: Mapping[str, str]) -> tuple[dict[str, Held], frozenset[str]]:
         """The truth of each id, and which of them were read now.
@@ -236,7 +256,7 @@ class TenantViews:
         hashes = hashes64(covered)
         names: list[str | None] = [listed.entry.name for listed in index.listed]
         parts = [(listed.segment, _covered(listed, covered, hashes)) for listed in index.listed]
-        tail = self._tail(tenant, overlay.replaced)
+        tail = self._tail(tenant, overlay.replaced, overlay.use)
         if tail is not None:
             names.append(None)
             parts.append((tail, np.ones(len(tail), np.bool_)))
@@ -251,24 +271,33 @@ class TenantViews:
             for name, (segment, counts), found in zip(names, parts, founded(parts), strict=True)
         )
 
-    def _tail(self, tenant: str, replaced: Mapping[str, Held]) -> Segment | None:
+    def _tail(
+        self, tenant: str, replaced: Mapping[str, Held], use: Mapping[str, Mapping[str, float]]
+    ) -> Segment | None:
         """The tail as a segment; where its records are the very same as last time, so is the segment."""
         records = tuple(held for held in replaced.values() if held.record is not None)
         if not records:
             return None
         with self._lock:
             last = self._tails.get(tenant)
-        if last is not None and len(last[0]) == len(records) and all(map(operator.is_, last[0], records)):
-            return last[1]
+        if last is not None and last.is_of(records, use):
+            return last.segment
         rows = [
-            row_of(held.record, held.etag, model=self._model, terms=held.terms, passing=True)
+            row_of(
+                held.record,
+                held.etag,
+                model=self._model,
+                terms=held.terms,
+                use=use.get(held.record.id, UNUSED),
+                passing=True,
+            )
             for held in records
             if held.record is not None
         ]
         tail = segment_of(rows, model=self._model)
         with self._lock:
             self._tails.pop(tenant, None)
-            self._tails[tenant] = (records, tail)
+            self._tails[tenant] = _HeldTail(records, use, tail)
             while len(self._tails) > _TENANTS_RESOLVED:
                 self._tails.pop(next(iter(self._tails)))
         return tail

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from lodestore.domain.consolidation import MEMBERS_MOST, merged
+from lodestore.domain.consolidation import MEMBERS_MOST, merged, says_what_each_says
 from lodestore.domain.member import Standing, standing_of
 from lodestore.domain.memory import Memory, Record, Scope, continued
 from lodestore.domain.undo_record import UndoKind, UndoRecord
@@ -154,6 +154,7 @@ class Consolidating:
             and not record.expired_at(now)
             # What a person changed in a merged memory is in none of its members.
             and not (record.consolidated_reads and record.version > 1)
+            and says_what_each_says(record)
         ]
         forms = [merge_form(memory) for memory in memories]
         return [memory for memory, form in zip(memories, forms, strict=True) if form and form == forms[0]]

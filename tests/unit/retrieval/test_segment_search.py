@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,11 +11,12 @@ from hypothesis import strategies as st
 
 from lodestore.domain.memory import Memory, Record
 from lodestore.retrieval import bm25
+from lodestore.retrieval.near_rows import all_cosines
 from lodestore.retrieval.segment import Segment
 from lodestore.retrieval.segment_search import Mask, Part, corpus_of, keyword_scores, vector_scores
 from lodestore.retrieval.tokenizer import query_terms
 from lodestore.retrieval.vectors import cosines, quantise
-from lodestore.services.rows import terms_of
+from lodestore.services.rows import row_of, segment_of, terms_of
 from tests.unit.retrieval.random_records import (
     DIM,
     MEMORY,
@@ -105,6 +108,36 @@ def test_vectors_of_another_model_or_dimension_are_never_compared() -> None:
     assert scores is None or np.isnan(scores).all()
 
 
+def _with_vectors(first: int, rows: int, dim: int = DIM) -> Segment:
+    """Rows of one vector each."""
+    told = [replace(MEMORY, id=f"one-{first + at}") for at in range(rows)]
+    drawn = np.random.default_rng([first, rows]).normal(size=(rows, dim)).astype(np.float32)
+    made = [row_of(memory, '"e"', model=None) for memory in told]
+    return segment_of([replace(one, vectors=drawn[at : at + 1]) for at, one in enumerate(made)], model=MODEL)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.sampled_from([DIM, DIM, DIM, DIM + 1])), max_size=4),
+    seen_parts(),
+    st.booleans(),
+    st.integers(0, 100),
+)
+def test_cosines_of_all_parts_at_once_are_those_of_each_by_itself(
+    sizes: list[tuple[int, int]],
+    cut: list[tuple[list[Record], list[bool]]],
+    mixed: bool,
+    seed: int,
+) -> None:
+    made = [_with_vectors(100 * n, size, dim) for n, (size, dim) in enumerate(sizes)]
+    made += [segment(records) for records, _ in cut] if mixed else []
+    parts = [Part(one, np.ones(len(one), np.bool_)) for one in made]
+    query = np.random.default_rng(seed).normal(size=DIM).astype(np.float32)
+    alone = [one for part in parts for one in vector_scores(query, MODEL, [part]) if one is not None]
+    together = all_cosines(query, MODEL, parts)
+    assert together == pytest.approx(np.concatenate([np.zeros(0), *alone]), abs=1e-6, nan_ok=True)
+
+
 @settings(deadline=None, max_examples=40)
 @given(st.integers(0, 2**31), st.integers(1, 40))
 def test_int8_keeps_the_cosine_of_real_dimensions_to_within_a_hundredth(seed: int, count: int) -> None:
@@ -120,3 +153,4 @@ def test_a_vector_of_zeros_is_kept_and_compared_without_harm() -> None:
     kept = quantise(np.zeros((1, 4), np.float32))
     assert kept.values.tolist() == [[0, 0, 0, 0]]
     assert np.isfinite(kept.scales).all()
+    assert cosines(kept.values[0], kept.values).tolist() == [0]

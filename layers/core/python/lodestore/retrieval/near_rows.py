@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lodestore.retrieval.segment import Segment
 from lodestore.retrieval.segment_search import Cosines, Mask, Part, vector_scores
 from lodestore.retrieval.sessions import Sessions
-from lodestore.retrieval.vectors import cosines, quantise
+from lodestore.retrieval.vectors import cosines, products, quantise, scaled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,11 +27,17 @@ class Near:
 
 
 def all_cosines(query: NDArray[np.float32], model: str, parts: Sequence[Part]) -> Cosines:
-    """The cosine of each row, part after part, NaN where it has no vector of the model."""
-    found = vector_scores(query, model, parts)
-    return _joined(
-        _none(part.segment) if one is None else one for part, one in zip(parts, found, strict=True)
-    )
+    """The cosine of each row, counted or not, part after part, NaN where it has no vector of the model."""
+    if not all(_is_alike(part.segment, model, len(query)) for part in parts):
+        return _joined(
+            _none(part.segment) if one is None else one
+            for part, one in zip(parts, vector_scores(query, model, parts), strict=True)
+        )
+    # The same at once, since most segments are small.
+    asked, nothing = quantise(query[None, :]).values[0], np.zeros(0, np.float32)
+    norms = np.concatenate([nothing, *(part.segment.norms for part in parts)])
+    found = np.concatenate([nothing, *(products(asked, part.segment["vector"]) for part in parts)])
+    return scaled(asked, found, norms)
 
 
 def near_cosines(
@@ -79,9 +85,16 @@ def _completed(query: NDArray[np.float32], model: str, part: Part, found: Cosine
     if not len(chosen) or part.segment["vector"].shape[1] != len(query):
         return np.where(part.counted, found, np.float32(np.nan))
     best = np.where(part.counted, found, np.float32(np.nan))
-    values = cosines(quantise(query[None, :]).values[0], part.segment["vector"][chosen])
+    values = cosines(
+        quantise(query[None, :]).values[0], part.segment["vector"][chosen], part.segment.norms[chosen]
+    )
     np.fmax.at(best, at[chosen], values)
     return best
+
+
+def _is_alike(segment: Segment, model: str, dim: int) -> bool:
+    """Whether each of its rows has one vector like the query's."""
+    return segment.model == model and segment.is_plain and segment["vector"].shape[1] == dim
 
 
 def _none(segment: Segment) -> Cosines:

@@ -10,7 +10,7 @@ Gives up: checking. `check_arrays` says whether arrays are a segment at all; not
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from lodestore.domain.limits import ID_CHARACTERS
 from lodestore.domain.memory import MemoryType
 from lodestore.domain.revision import ALPHABET
+from lodestore.retrieval.vectors import inverse_norms
 
 Array = NDArray[Any]
 SCHEMA: Final = 1
@@ -91,6 +92,9 @@ class Segment:
     arrays: Mapping[str, Array]
     model: str | None
     tokenizer: int
+    # Found out once, when first asked for.
+    _norms: list[Array] = field(default_factory=list, init=False, repr=False)
+    _plain: list[bool] = field(default_factory=list, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.arrays["id_hash"])
@@ -102,6 +106,21 @@ class Segment:
     def vectors(self) -> int:
         """How many vectors are in it."""
         return len(self.arrays["vector_row"])
+
+    @property
+    def norms(self) -> Array:
+        """`inverse_norms` of its vectors."""
+        if not self._norms:
+            self._norms.append(inverse_norms(self.arrays["vector"]))
+        return self._norms[0]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it has rows, and each row one vector, in the order of rows."""
+        if not self._plain:
+            at = self.arrays["vector_row"]
+            self._plain.append(0 < len(self) == len(at) and bool(np.all(at[1:] > at[:-1])))
+        return self._plain[0]
 
     def text(self, column: str, row: int) -> str:
         """The id or the ETag of a row."""

@@ -242,7 +242,8 @@ def _part_cosines(asked: NDArray[np.int8], part: Part) -> Cosines:
     segment = part.segment
     if not segment.vectors or segment["vector"].shape[1] != len(asked):
         return np.full(len(segment), np.nan, np.float32)
-    best = _best_of_rows(cosines(asked, segment["vector"]), segment["vector_row"], len(segment))
+    found = cosines(asked, segment["vector"], segment.norms)
+    best = _best_of_rows(found, segment["vector_row"], len(segment))
     np.copyto(best, np.nan, where=~part.counted)
     return best
 

@@ -101,7 +101,7 @@ class OpenPairs:
             segment = part.segment
             best = np.full(len(segment), -1.0, np.float32)
             if segment.model == own.model and segment["vector"].shape[1] == vectors.shape[1]:
-                np.fmax.at(best, segment["vector_row"], cosines(vectors[0], segment["vector"]))
+                np.fmax.at(best, segment["vector_row"], cosines(vectors[0], segment["vector"], segment.norms))
             scores.append(np.where(mask, best, -1.0))
         return self._best(scores, LEAST_COSINE)
 

@@ -88,8 +88,11 @@ class Consolidating:
         self, tenant: str, *, dry_run: bool = False, going: Callable[[], bool] = lambda: True
     ) -> Consolidated:
         """Consolidate a tenant. Raises StoreUnavailable, Unavailable; what was merged by then is merged whole."""
-        withdrawn = self._withdrawing.run(tenant, dry_run=dry_run)
-        groups = groups_of(self._views.load(tenant), self._clock.now())
+        view = self._views.load(tenant)
+        withdrawn = self._withdrawing.run(tenant, view, dry_run=dry_run)
+        if withdrawn.changed:
+            view = self._views.load(tenant)
+        groups = groups_of(view, self._clock.now())
         taken, left = groups[:RUN_GROUPS], len(groups[RUN_GROUPS:])
         merges: list[Merge] = []
         kept = 0
@@ -104,10 +107,12 @@ class Consolidating:
                 merge = self._merge(tenant, records, dry_run=dry_run)
                 kept += merge is None
                 merges += [merge] if merge is not None else []
+        if merges and not dry_run:
+            view = self._views.load(tenant)
         return Consolidated(
             merges=tuple(merges),
             withdrawn=withdrawn,
-            compared=self._comparing.run(tenant, self._views.load(tenant), dry_run=dry_run),
+            compared=self._comparing.run(tenant, view, dry_run=dry_run),
             groups=len(groups),
             pairs=sum(len(group) * (len(group) - 1) // 2 for group in groups),
             kept=kept,

@@ -258,7 +258,7 @@ class OneSleep:
 
     def _purge(self) -> Moved:
         withdrawn = self._do.withdrawing.run(self._tenant, dry_run=self._dry_run)
-        if not self._dry_run and (withdrawn.ids or withdrawn.forgotten):
+        if not self._dry_run and withdrawn.changed:
             self.upkept = self._do.upkeep.index_more(self._tenant, self.upkept, going=self._going)
         purged: Purged = self._do.purging.run(self._tenant, dry_run=self._dry_run, going=self._going)
         renewed = self._renew()

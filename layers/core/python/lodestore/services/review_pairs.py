@@ -26,6 +26,8 @@ from lodestore.services.truth import Truth
 # One sleep may propose so many of a kind, so more questions would be in vain.
 RUN_PAIRS: Final = PER_SLEEP
 PAIR_BYTES: Final = 4_000
+# Each is read from the truth, and scored against all.
+RUN_SEEDS: Final = 500
 SAYS_THE_SAME: Final = "says the same in other words, says the model"
 CONTRADICTS: Final = "can't be true beside the other, says the model"
 
@@ -51,11 +53,8 @@ class ReviewPairs:
         found = Findings()
         seeds = pairs.seeds(after)
         for number, seed in enumerate(seeds):
-            if (
-                not going()
-                or found.asked >= RUN_PAIRS
-                or not self._compare(tenant, pairs, seed, asking, found)
-            ):
+            room = number < RUN_SEEDS and found.asked < RUN_PAIRS
+            if not (room and going() and self._compare(tenant, pairs, seed, asking, found)):
                 found.left = len(seeds) - number
                 break
             after = seed.revision

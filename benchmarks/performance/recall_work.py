@@ -120,7 +120,8 @@ def _memory(size: int, ours: Mapping[str, float], theirs: Mapping[str, float]) -
         number(size),
         f"{ours['held']:.1f}",
         f"{theirs['held']:.1f}",
-        f"{ours['held'] / theirs['held']:.2f}",
+        # A few memories fit into pages that the process had before.
+        f"{ours['held'] / theirs['held']:.2f}" if theirs["held"] else "-",
         f"{ours['peak']:.1f}",
         f"{theirs['peak']:.1f}",
     )

@@ -37,10 +37,10 @@ def document(reports: Mapping[str, Report]) -> str:
 
 
 def where_and_when() -> str:
-    """Commit, date and machine."""
+    """Commit, date, machine, and how busy it is: runnable processes, the mean of the last minute."""
     return (
         f"commit {_commit()}, {datetime.now(UTC).date().isoformat()}, Python {platform.python_version()},"
-        f" {os.cpu_count()} CPUs ({_processor()})"
+        f" {os.cpu_count()} CPUs ({_processor()}), load {os.getloadavg()[0]:.1f}"
     )
 
 

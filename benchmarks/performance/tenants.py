@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache
 from hashlib import md5
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -156,8 +157,11 @@ def call(process: Lodestore, tool: str, **arguments: object) -> dict[str, object
 @cache
 def synthetic_segment(first: int, last: int) -> Segment:
     """Memories number `first` to `last` (left out) as one segment."""
-    cuts = range(first, last, _BUILT_AT_ONCE)
-    built = [_built(cut, min(last, cut + _BUILT_AT_ONCE)) for cut in cuts]
+    blocks = range(first // _BUILT_AT_ONCE, -(-last // _BUILT_AT_ONCE))
+    cuts = sorted(
+        {first, last, *(block * _BUILT_AT_ONCE for block in blocks if block * _BUILT_AT_ONCE > first)}
+    )
+    built = [_block(cut) if end - cut == _BUILT_AT_ONCE else _built(cut, end) for cut, end in pairwise(cuts)]
     return merged(built) if len(built) > 1 else built[0]
 
 
@@ -165,6 +169,12 @@ def merged(segments: Iterable[Segment]) -> Segment:
     """All rows of the segments as one."""
     inputs = [MergeInput(segment, np.ones(len(segment), np.bool_)) for segment in segments]
     return merge_segments(inputs, model=MODEL, tokenizer=TOKENIZER_VERSION).segment
+
+
+@cache
+def _block(first: int) -> Segment:
+    """A whole block: the layouts of one size share most of their rows."""
+    return _built(first, first + _BUILT_AT_ONCE)
 
 
 def _built(first: int, last: int) -> Segment:

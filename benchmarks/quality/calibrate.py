@@ -75,7 +75,7 @@ def example(one: Told, calibration: Calibration, *, vectors: bool, chat: bool) -
         category=one.question.category,
         answerable=bool(one.question.gold),
         evidence=scored.evidence,
-        whole=bool(one.signals.whole[order[0]]) and one.signals.unknown == 0,
+        whole=one.signals.is_whole(int(order[0])),
         right=bool(one.gold[order[0]]),
         found=bool(one.gold[order].any()),
         vectors=vectors,

@@ -27,6 +27,7 @@ from lodestore.retrieval.segment_build import Row, build_segment
 from lodestore.retrieval.segment_search import Part
 from lodestore.retrieval.sessions import session_order
 from lodestore.retrieval.tokenizer import TOKENIZER_VERSION
+from lodestore.services.live_rows import live_rows
 from lodestore.services.passages import told_by
 from lodestore.services.rows import terms_of
 from lodestore.services.signals import QueryVector, gather
@@ -69,14 +70,14 @@ def told(corpus: Corpus, embedder: Embedder) -> list[Told]:
     keys = [segment.text("id", row) for row in range(len(segment))]
     corrected = {key for item in corpus.items for key in item.supersedes}
     parts = [Part(segment, np.array([key not in corrected for key in keys]))]
-    order, calibration = session_order([segment]), calibration_of(embedder.model)
+    rows, calibration = live_rows(parts, session_order([segment])), calibration_of(embedder.model)
     found: list[Told] = []
     for question, vector in zip(corpus.questions, vectors, strict=True):
         reads = embedder.reads(question.text)
         asked = QueryVector(vector, embedder.model, calibration) if reads else None
-        gathered = gather(parts, order, read_query(question.text, question.asked_at or START), asked)
-        gold = np.array([keys[position] in question.gold for position in gathered.positions])
-        found.append(Told(question, gathered.signals, gold))
+        signals = gather(rows, read_query(question.text, question.asked_at or START), asked)
+        gold = np.array([keys[position] in question.gold for position in rows.positions])
+        found.append(Told(question, signals, gold))
     return found
 
 

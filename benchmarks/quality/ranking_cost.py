@@ -31,6 +31,7 @@ from lodestore.retrieval.segment import Segment
 from lodestore.retrieval.segment_search import Part, keyword_scores, vector_scores
 from lodestore.retrieval.sessions import session_order
 from lodestore.retrieval.tokenizer import query_terms
+from lodestore.services.live_rows import live_rows
 from lodestore.services.signals import QueryVector, gather
 
 MEMORIES = 10_000
@@ -43,17 +44,17 @@ def measure(memories: int) -> tuple[int, NDArray[np.float64]]:
     corpora, embedder = list(locomo()), connect_local()
     held, asked = _segments(corpora, embedder, memories)
     parts = [Part(segment, np.ones(len(segment), np.bool_)) for segment in held]
-    order, calibration = session_order(held), calibration_of(embedder.model)
+    live, calibration = live_rows(parts, session_order(held)), calibration_of(embedder.model)
 
     def alone(text: str, vector: QueryVector) -> None:
-        keywords = keyword_scores(query_terms(text), parts)
+        keywords = keyword_scores(query_terms(text), live.corpus)
         found = vector_scores(vector.vector, vector.model, parts)
         cosines = np.concatenate([one for one in found if one is not None]).astype(np.float64)
         fused = fuse(keywords.every / (keywords.ideal or 1.0), cosines, calibration.anchors)
         np.argpartition(-fused.relevance, 10)
 
     def ranked(text: str, vector: QueryVector) -> None:
-        scored = score(gather(parts, order, read_query(text, START), vector).signals, calibration)
+        scored = score(gather(live, read_query(text, START), vector), calibration)
         np.argpartition(-scored.score, 10)
 
     rows = []

@@ -21,7 +21,7 @@ from lodestore.retrieval.calibration import (
 )
 from lodestore.retrieval.conversation import ConversationFeatures
 from lodestore.retrieval.fusion import Anchors, fuse
-from lodestore.retrieval.ranking import PENALTIES, Signals, score
+from lodestore.retrieval.ranking import PENALTIES, Signals, score, standing
 from lodestore.retrieval.ranking_weights import WEIGHTS, Weights
 
 Floats = NDArray[np.float64]
@@ -39,13 +39,8 @@ def signals(keyword: list[float], cosine: list[float], drawn: list[list[float]])
         conversation=ConversationFeatures(
             **dict(zip(NAMES, np.array(drawn).T, strict=True)), assistant=np.zeros(rows, np.bool_)
         ),
-        importance=np.full(rows, 0.5),
-        age_days=np.zeros(rows),
-        half_life=np.full(rows, np.inf),
-        pinned=np.zeros(rows),
-        quoted=np.zeros(rows),
-        whole=np.ones(rows, np.bool_),
-        covered=np.array(keyword),
+        standing=standing(np.full(rows, 0.5), np.zeros(rows), np.full(rows, np.inf), np.zeros(rows)),
+        reach=max(keyword),
         unknown=0.0,
     )
 

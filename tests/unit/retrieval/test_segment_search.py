@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lodestore.domain.memory import Memory, Record
 from lodestore.retrieval import bm25
 from lodestore.retrieval.segment import Segment
-from lodestore.retrieval.segment_search import Mask, Part, keyword_scores, vector_scores
+from lodestore.retrieval.segment_search import Mask, Part, corpus_of, keyword_scores, vector_scores
 from lodestore.retrieval.tokenizer import query_terms
 from lodestore.retrieval.vectors import cosines, quantise
 from lodestore.services.rows import terms_of
@@ -56,7 +56,7 @@ def test_keyword_scores_are_bm25_of_the_counted_records_however_they_are_cut(
     for records, counted in cut:
         made = segment(records)
         parts.append(Part(made, mask_of(made, records, counted)))
-    found = keyword_scores(query_terms(query), parts)
+    found = keyword_scores(query_terms(query), corpus_of(parts))
 
     visible = [
         record

@@ -22,10 +22,11 @@ from lodestore.retrieval.query_reading import read_query
 from lodestore.retrieval.ranking import score
 from lodestore.retrieval.ranking_weights import WEIGHTS
 from lodestore.retrieval.segment import Segment
-from lodestore.retrieval.segment_search import Mask, Part, keyword_scores
+from lodestore.retrieval.segment_search import Mask, Part, corpus_of, keyword_scores
 from lodestore.retrieval.sessions import Sessions, session_order
 from lodestore.retrieval.tokenizer import query_terms
-from lodestore.retrieval.window import REACH, window_scores
+from lodestore.retrieval.window import REACH, Windows, window_scores, windows_of
+from lodestore.services.live_rows import live_rows
 from lodestore.services.rows import terms_of
 from lodestore.services.signals import QueryVector, gather
 from tests.unit.retrieval.random_records import (
@@ -66,6 +67,10 @@ def _sessions(parts: Sequence[Part], *, tail: bool) -> Sessions:
     if tail:
         order = order.with_rows(segments[-1], sum(map(len, segments[:-1])))
     return order.of_counted(np.concatenate([part.counted for part in parts]))
+
+
+def _windows(parts: Sequence[Part], sessions: Sessions) -> Windows:
+    return windows_of(sessions, corpus_of(parts).lengths[sessions.positions])
 
 
 def _told(cut: Cut) -> list[list[Memory]]:
@@ -115,8 +120,8 @@ def test_a_window_scores_as_a_document_made_of_a_row_and_its_neighbours(
 ) -> None:
     parts = _parts(cut)
     sessions, ids = _sessions(parts, tail=tail), _ids(parts)
-    keywords = keyword_scores(query_terms(query), parts)
-    scores = window_scores(keywords.matches, sessions, sessions.places)
+    keywords = keyword_scores(query_terms(query), corpus_of(parts))
+    scores = window_scores(keywords.matches, _windows(parts, sessions))
     found = {ids[p]: s for p, s in zip(sessions.positions.tolist(), scores.tolist(), strict=True)}
     assert found == pytest.approx(_expected(_told(cut), query))
 
@@ -150,9 +155,8 @@ def test_rows_that_stand_alone_are_ordered_by_their_own_words_and_vectors() -> N
     parts = [Part(segment(told), np.ones(len(told), np.bool_))]
     asked = QueryVector(vectors(1, 3)[0], MODEL, calibration_of(MODEL))
     for vector in (None, asked):
-        found = gather(
-            parts, session_order([parts[0].segment]), read_query("oslo badge", START), vector
-        ).signals
+        rows = live_rows(parts, session_order([parts[0].segment]))
+        found = gather(rows, read_query("oslo badge", START), vector)
         own = WEIGHTS.keywords * found.fused.keyword + WEIGHTS.vectors * found.fused.vector
         own += WEIGHTS.window * found.fused.relevance / found.fused.relevance.max()
         scores = score(found).score
@@ -196,8 +200,7 @@ def test_a_long_neighbour_does_not_outweigh_a_row_by_its_length() -> None:
     ]
     parts = [Part(segment(told), np.ones(3, np.bool_))]
     sessions, ids = _sessions(parts, tail=False), _ids(parts)
-    scores = window_scores(
-        keyword_scores(query_terms("oslo"), parts).matches, sessions, sessions.places
-    ).tolist()
+    matches = keyword_scores(query_terms("oslo"), corpus_of(parts)).matches
+    scores = window_scores(matches, _windows(parts, sessions)).tolist()
     found = {ids[p]: s for p, s in zip(sessions.positions.tolist(), scores, strict=True)}
     assert found["id-2"] == pytest.approx(found["id-3"], rel=0.15)

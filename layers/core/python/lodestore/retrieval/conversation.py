@@ -20,10 +20,10 @@ from lodestore.retrieval.query_dates import nearness
 from lodestore.retrieval.query_reading import QueryReading
 from lodestore.retrieval.segment import NO_TIME, Array
 from lodestore.retrieval.segment_search import Floats, Mask, Matches
-from lodestore.retrieval.sessions import Positions, Sessions
-from lodestore.retrieval.window import window_scores
+from lodestore.retrieval.sessions import Sessions
+from lodestore.retrieval.window import Windows, window_scores, windows_of
 
-# The columns that `features` reads.
+# The columns that `conversation_of` reads.
 COLUMNS = ("source", "created", "valid_from", "length", "question", "type")
 # A turn of this many terms or more has as much to say as any.
 ENOUGH_TERMS = 30
@@ -42,8 +42,29 @@ ASSISTANTS = np.sort(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Conversation:
+    """What no query changes: one value for each place of the sessions.
+
+    turn        whether it is a turn of a chat; with `windows`, `short` and `question` None where nothing is
+    source      who said it, as a hash; `assistant` whether an assistant did, None: none did
+    since       milliseconds from when it holds
+    kind        number of its type
+    """
+
+    sessions: Sessions
+    turn: Mask | None
+    windows: Windows | None
+    short: Floats | None
+    question: Floats | None
+    source: Hashes
+    assistant: Mask | None
+    since: Array
+    kind: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ConversationFeatures:
-    """One value for each place of the sessions, in [0, 1].
+    """One value for each place of the sessions, in [0, 1]; None: 0 for all.
 
     window       BM25 of the row with those around it, by the best there is; its own relevance, where it is no turn
     neighbours   mean relevance of the row before and the row behind
@@ -57,44 +78,68 @@ class ConversationFeatures:
     """
 
     window: Floats
-    neighbours: Floats
-    session: Floats
-    named: Floats
-    dated: Floats
-    intended: Floats
-    short: Floats
-    question: Floats
-    assistant: Mask
+    neighbours: Floats | None
+    session: Floats | None
+    named: Floats | None
+    dated: Floats | None
+    intended: Floats | None
+    short: Floats | None
+    question: Floats | None
+    assistant: Mask | None
+
+
+def conversation_of(sessions: Sessions, columns: Mapping[str, Array]) -> Conversation:
+    """What of it no query changes. `columns`: COLUMNS of every place."""
+    source, valid = columns["source"], columns["valid_from"]
+    turn = chats(sessions, source, columns["question"])
+    assistant = _among(source, ASSISTANTS)
+    short = 1 - np.log1p(np.minimum(columns["length"], ENOUGH_TERMS)) / np.log1p(ENOUGH_TERMS)
+    talks = bool(turn.any())
+    return Conversation(
+        sessions=sessions,
+        turn=turn if talks else None,
+        windows=windows_of(sessions, columns["length"].astype(np.float64)) if talks else None,
+        short=np.where(turn, short, 0.0) if talks else None,
+        question=np.where(turn, columns["question"], 0).astype(np.float64) if talks else None,
+        source=source,
+        assistant=assistant if assistant.any() else None,
+        since=np.where(valid == NO_TIME, columns["created"], valid),
+        kind=columns["type"],
+    )
 
 
 def features(
-    query: QueryReading,
-    matches: Matches,
-    sessions: Sessions,
-    places: Positions,
-    columns: Mapping[str, Array],
-    relevance: Floats,
+    query: QueryReading, matches: Matches, conversation: Conversation, relevance: Floats
 ) -> ConversationFeatures:
-    """The features of every place.
-
-    columns     COLUMNS of every place
-    relevance   of every place, in [0, 1], by the best there is
-    """
-    turn = chats(sessions, columns["source"], columns["question"])
-    source, since = columns["source"], columns["valid_from"]
-    since = np.where(since == NO_TIME, columns["created"], since)
-    length = np.minimum(columns["length"], ENOUGH_TERMS)
-    window = window_scores(matches, sessions, places)
+    """The features of every place. `relevance` of every place, in [0, 1], by the best there is."""
+    window, neighbours, session = _around(matches, conversation, relevance)
+    named = _among(conversation.source, query.names).astype(np.float64) if len(query.names) else None
+    dated = nearness(query.dates, conversation.since, TOLD_WITHIN) if len(query.dates) else None
     return ConversationFeatures(
-        window=np.where(turn, window / (window.max(initial=0) or 1.0), relevance),
-        neighbours=np.where(turn, sessions.neighbours(relevance), 0.0),
-        session=np.where(turn, sessions.best(relevance), 0.0),
-        named=_among(source, query.names).astype(np.float64),
-        dated=nearness(query.dates, since, TOLD_WITHIN),
-        intended=query.intent[columns["type"]],
-        short=np.where(turn, 1 - np.log1p(length) / np.log1p(ENOUGH_TERMS), 0.0),
-        question=np.where(turn, columns["question"], 0).astype(np.float64),
-        assistant=_among(source, ASSISTANTS),
+        window=window,
+        neighbours=neighbours,
+        session=session,
+        named=named,
+        dated=dated,
+        intended=query.intent[conversation.kind] if query.intent.any() else None,
+        short=conversation.short,
+        question=conversation.question,
+        assistant=conversation.assistant,
+    )
+
+
+def _around(
+    matches: Matches, conversation: Conversation, relevance: Floats
+) -> tuple[Floats, Floats | None, Floats | None]:
+    """Window, neighbours and session."""
+    turn, windows, sessions = conversation.turn, conversation.windows, conversation.sessions
+    if turn is None or windows is None:
+        return relevance, None, None
+    window = window_scores(matches, windows)
+    return (
+        np.where(turn, window / (window.max(initial=0) or 1.0), relevance),
+        np.where(turn, sessions.neighbours(relevance), 0.0),
+        np.where(turn, sessions.best(relevance), 0.0),
     )
 
 

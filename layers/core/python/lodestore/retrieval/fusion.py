@@ -60,5 +60,8 @@ def fuse(keyword: Floats, cosine: Floats | None, anchors: Anchors, language: str
 
 
 def _evidence(cosine: Floats, anchors: Anchors) -> Floats:
-    known = np.nan_to_num(cosine, nan=-1.0)
-    return np.clip((known - anchors.unrelated) / (anchors.same - anchors.unrelated), 0, 1)
+    # Of NaN and -1 the greater is -1.
+    known = np.fmax(cosine, -1.0)
+    known -= anchors.unrelated
+    known /= anchors.same - anchors.unrelated
+    return np.clip(known, 0.0, 1.0, out=known)

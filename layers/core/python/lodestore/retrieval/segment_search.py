@@ -8,7 +8,7 @@ Gives up: early termination; every posting of a query's terms is looked at.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
@@ -36,6 +36,23 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Corpus:
+    """Parts as one, and what no query changes of them.
+
+    starts     where each part begins when all rows stand one after the other, and where the last ends
+    counted    of all rows
+    lengths    terms of each row; `average` over those that count, which are `documents`
+    """
+
+    parts: Sequence[Part]
+    starts: Sequence[int]
+    counted: Mask
+    lengths: Floats
+    documents: int
+    average: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Postings:
     """The counted postings of every form; form f's are at [bounds[f], bounds[f + 1]). Rows are those of all parts."""
 
@@ -56,14 +73,12 @@ class Matches:
 
     terms      for each term of the query the numbers of its forms
     idf        of each form
-    lengths    terms of each row of all parts; `average` over those that count, which are `documents`
+    documents  how many rows count
     """
 
     terms: Sequence[Sequence[int]]
     postings: Postings
     idf: Floats
-    lengths: Array
-    average: float
     documents: int
 
 
@@ -92,10 +107,20 @@ class KeywordScores:
 
     def covered(self) -> Floats:
         """The share of the query's words that each row has."""
-        words = np.zeros(len(self.every))
+        covered: Floats = self._words() / (len(self.matches.terms) or 1)
+        return covered
+
+    @property
+    def reach(self) -> float:
+        """The best share of the query's words that a row has."""
+        return int(self._words().max(initial=0)) / (len(self.matches.terms) or 1)
+
+    def _words(self) -> Array:
+        """How many of the query's words each row has."""
+        words = np.zeros(len(self.every), np.uint32)
         for forms in self.matches.terms:
             words[self._having(forms)] += 1
-        return words / (len(self.matches.terms) or 1)
+        return words
 
     def whole(self) -> Mask:
         """Whether each row has all identifiers that the query names."""
@@ -122,35 +147,36 @@ FEW_ROWS = 10
 _ZERO = np.zeros(1, np.int64)
 
 
-def starts_of(parts: Iterable[Part]) -> tuple[int, ...]:
-    """Where each part begins when all rows stand one after the other, and where the last ends."""
-    return tuple(accumulate((len(part.segment) for part in parts), initial=0))
+def corpus_of(parts: Sequence[Part]) -> Corpus:
+    """The parts as one."""
+    starts = tuple(accumulate((len(part.segment) for part in parts), initial=0))
+    counted = np.concatenate([np.zeros(0, np.bool_), *(part.counted for part in parts)])
+    lengths = np.concatenate([np.zeros(0, np.uint32), *(part.segment["length"] for part in parts)])
+    documents = int(np.count_nonzero(counted))
+    length = int(lengths[counted].sum(dtype=np.int64))
+    average = length / documents if documents else 0.0
+    return Corpus(parts, starts, counted, lengths.astype(np.float64), documents, average)
 
 
 def keyword_scores(
-    query: Sequence[QueryTerm], parts: Sequence[Part], parameters: Bm25Parameters = DEFAULT_PARAMETERS
+    query: Sequence[QueryTerm], corpus: Corpus, parameters: Bm25Parameters = DEFAULT_PARAMETERS
 ) -> KeywordScores:
     """BM25 of every row of every part. Source of the formula: `bm25`."""
     numbers = {form: n for n, form in enumerate(dict.fromkeys(f for term in query for f in term.forms))}
-    starts = starts_of(parts)
-    counted = np.concatenate([np.zeros(0, np.bool_), *(part.counted for part in parts)])
-    lengths = np.concatenate([np.zeros(0, np.uint32), *(part.segment["length"] for part in parts)])
-    postings = _postings(parts, starts, hashes64(numbers))
-    postings = postings.kept(counted[postings.rows])
+    postings = _postings(corpus.parts, corpus.starts, hashes64(numbers))
+    postings = postings.kept(corpus.counted[postings.rows])
     having = np.diff(postings.bounds)
-    statistics = _statistics(counted, lengths, dict(zip(numbers, having.tolist(), strict=True)))
+    occurring = {form: n for form, n in zip(numbers, having.tolist(), strict=True) if n}
+    statistics = CorpusStatistics(corpus.documents, corpus.average, occurring)
     saturated = bm25.saturation(
-        postings.counts.astype(np.float64),
-        lengths[postings.rows].astype(np.float64),
-        statistics.average_length,
-        parameters,
+        postings.counts.astype(np.float64), corpus.lengths[postings.rows], corpus.average, parameters
     )
     idf = np.array([bm25.inverse_document_frequency(statistics.documents, n) for n in having.tolist()])
     terms = [[numbers[form] for form in term.forms] for term in query]
-    scores = _sums(terms, postings, np.repeat(idf, having) * saturated, len(counted))
-    matches = Matches(terms, postings, idf, lengths, statistics.average_length, statistics.documents)
+    scores = _sums(terms, postings, np.repeat(idf, having) * saturated, len(corpus.counted))
+    matches = Matches(terms, postings, idf, corpus.documents)
     identifiers = [number for number, term in enumerate(query) if term.is_identifier]
-    return KeywordScores(scores, starts, bm25.ideal(query, statistics), matches, identifiers)
+    return KeywordScores(scores, corpus.starts, bm25.ideal(query, statistics), matches, identifiers)
 
 
 def vector_scores(
@@ -185,13 +211,6 @@ def _postings(parts: Sequence[Part], starts: Sequence[int], hashes: Hashes) -> P
 
 def _joined(pieces: Sequence[Array], kind: type[np.generic]) -> Array:
     return np.concatenate(pieces) if pieces else np.zeros(0, kind)
-
-
-def _statistics(counted: Mask, lengths: Array, frequencies: Mapping[str, int]) -> CorpusStatistics:
-    documents = int(np.count_nonzero(counted))
-    length = int(lengths[counted].sum(dtype=np.int64))
-    occurring = {form: having for form, having in frequencies.items() if having}
-    return CorpusStatistics(documents, length / documents if documents else 0.0, occurring)
 
 
 def _sums(terms: Sequence[Sequence[int]], postings: Postings, weights: Floats, rows: int) -> Floats:

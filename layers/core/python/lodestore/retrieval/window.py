@@ -9,6 +9,9 @@ proportion, so that it can't outweigh the row itself.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import numpy as np
 
 from lodestore.retrieval.bm25 import DEFAULT_PARAMETERS, Bm25Parameters, saturation
@@ -19,16 +22,37 @@ REACH = 2
 MOST_OF_NEIGHBOUR = 25
 
 
-def window_scores(
-    matches: Matches, sessions: Sessions, places: Positions, parameters: Bm25Parameters = DEFAULT_PARAMETERS
-) -> Floats:
-    """The score of each place of the sessions. `places` is `sessions.places`."""
-    lengths = matches.lengths[sessions.positions].astype(np.float64)
+@dataclass(frozen=True, slots=True, eq=False)
+class Windows:
+    """What no query changes of the windows of sessions.
+
+    places   for each of all rows its place in the sessions, -1: none
+    shares   of each place: how much of a count in it its neighbours take
+    spans    of each place: the length of its window; `average` of all
+    links    for each distance and place whether a row of the same session is there
+    """
+
+    places: Positions
+    shares: Floats
+    spans: Floats
+    average: float
+    links: Mapping[int, Mask]
+
+
+def windows_of(sessions: Sessions, lengths: Floats) -> Windows:
+    """The windows of the sessions; `lengths` of each place."""
     shares = MOST_OF_NEIGHBOUR / np.maximum(lengths, MOST_OF_NEIGHBOUR)
     spans = _window_lengths(lengths, shares, sessions)
     average = float(spans.mean()) if len(spans) else 0.0
-    links = _links(sessions)
-    scores, best, counts = (np.zeros(len(sessions)) for _ in range(3))
+    return Windows(sessions.places, shares, spans, average, _links(sessions))
+
+
+def window_scores(
+    matches: Matches, windows: Windows, parameters: Bm25Parameters = DEFAULT_PARAMETERS
+) -> Floats:
+    """The score of each place of the sessions."""
+    places, shares, spans, links = windows.places, windows.shares, windows.spans, windows.links
+    scores, best, counts = (np.zeros(len(spans)) for _ in range(3))
     postings, bounds = matches.postings, matches.postings.bounds
     for forms in matches.terms:
         touched: list[Positions] = []
@@ -38,7 +62,7 @@ def window_scores(
             if not len(at):
                 continue
             near = _spread(counts, at, postings.counts[found].astype(np.float64), shares, links)
-            weights = matches.idf[form] * saturation(counts[near], spans[near], average, parameters)
+            weights = matches.idf[form] * saturation(counts[near], spans[near], windows.average, parameters)
             counts[near] = 0
             best[near] = np.maximum(best[near], weights)
             touched.append(near)
@@ -70,7 +94,7 @@ def _window_lengths(lengths: Floats, shares: Floats, sessions: Sessions) -> Floa
 
 
 def _spread(
-    counts: Floats, at: Positions, found: Floats, shares: Floats, links: dict[int, Mask]
+    counts: Floats, at: Positions, found: Floats, shares: Floats, links: Mapping[int, Mask]
 ) -> Positions:
     """Add what was found at these places, each at most once, to the counts there and around; where that was."""
     counts[at] += found

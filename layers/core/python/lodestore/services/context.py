@@ -9,7 +9,9 @@ Gives up: exact token counts; the estimate leans to the high side.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+
+import numpy as np
 
 from lodestore.domain import limits
 from lodestore.domain.caller import Caller
@@ -19,12 +21,14 @@ from lodestore.domain.text import shorten_to_characters
 from lodestore.domain.token_estimate import estimate_tokens
 from lodestore.ports.clock import Clock
 from lodestore.retrieval.query_reading import read_query
-from lodestore.retrieval.segment import TYPES
+from lodestore.retrieval.segment import TYPES, Array
 from lodestore.services import columns
 from lodestore.services.arguments import Arguments
+from lodestore.services.held_rows import HeldRows
+from lodestore.services.live_rows import LiveRows
 from lodestore.services.query_vectors import QueryVectors
+from lodestore.services.row_order import ChosenRows, chosen_rows
 from lodestore.services.scoring import rank
-from lodestore.services.session_orders import SessionOrders
 from lodestore.services.shown import NOTICE
 from lodestore.services.tenant_view import TenantView, TenantViews
 from lodestore.services.winners import Winners
@@ -42,12 +46,14 @@ _READ = 200
 class Context:
     """The tool `memory_context`."""
 
-    def __init__(self, views: TenantViews, winners: Winners, clock: Clock, *, vectors: QueryVectors) -> None:
+    def __init__(
+        self, views: TenantViews, winners: Winners, clock: Clock, *, vectors: QueryVectors, rows: HeldRows
+    ) -> None:
         self._views = views
         self._winners = winners
         self._clock = clock
         self._vectors = vectors
-        self._orders = SessionOrders()
+        self._rows = rows
 
     def __call__(self, caller: Caller, given: Mapping[str, object]) -> dict[str, object]:
         """{untrusted, notice, context, token_estimate, ids, omitted}. Raises InvalidArgument, TooLarge, Unavailable."""
@@ -59,10 +65,9 @@ class Context:
         filters = Filters(types=arguments.choices("types", MemoryType))
         view = self._views.load(caller.tenant)
         now = self._clock.now()
-        live = columns.but(columns.visible(view, caller), columns.expired(view, now))
-        live = columns.but(live, columns.superseded(view))
-        wanted = list(dict.fromkeys(self._in_order(view, live, query, filters)))
-        memories = self._winners.read(caller, view, wanted[:_READ])
+        live = self._rows.of(view, caller, now)
+        wanted, more = self._in_order(view, live, query, filters)
+        memories = self._winners.read(caller, view, wanted)
         still = [m for m in memories if m is not None and not m.expired_at(now) and not m.superseded_by]
         lines, ids = _fill(still, most or DEFAULT_TOKENS)
         context = "\n".join(lines)
@@ -72,35 +77,37 @@ class Context:
             "context": context,
             "token_estimate": estimate_tokens(context),
             "ids": ids,
-            "omitted": len(still) - len(ids) + max(0, len(wanted) - _READ),
+            "omitted": len(still) - len(ids) + more,
         }
 
     def _in_order(
-        self, view: TenantView, live: columns.Masks, query: str | None, filters: Filters
-    ) -> Iterator[columns.Place]:
-        admitted = columns.both(live, columns.admitted(view, filters))
-        newest = sorted(columns.places(admitted), key=lambda place: _newness(view, place), reverse=True)
-        first = columns.admitted(view, Filters(types=_FIRST))
-        standing = [place for place in newest if first[place.part][place.row]]
-        yield from sorted(standing, key=lambda place: _standing(view, place))
+        self, view: TenantView, live: LiveRows, query: str | None, filters: Filters
+    ) -> tuple[list[columns.Place], int]:
+        """The rows to read, at most _READ, and how many more there are."""
+        admitted = columns.both(live.masks, columns.admitted(view, filters))
+        first = chosen_rows(view, columns.both(admitted, columns.admitted(view, Filters(types=_FIRST))))
+        found = [first.place(at) for at in first.first((*_standing(first), -first.column("created")), _READ)]
         if query is not None:
             asked = self._vectors.of(query)
-            ranking = rank(
-                view, live, admitted, read_query(query, self._clock.now()), asked.vector, self._orders
-            )
-            yield from (ranking.place(at) for at in range(min(_MATCHES, len(ranking))))
-        yield from newest[:_RECENT]
+            ranking = rank(live, admitted, read_query(query, self._clock.now()), asked.vector)
+            found.extend(ranking.place(at) for at in range(min(_MATCHES, len(ranking))))
+        rows = chosen_rows(view, admitted)
+        found.extend(rows.place(at) for at in rows.first((-rows.column("created"),), _RECENT))
+        unread = len(first) - _READ
+        if unread > 0:
+            # Of what follows, only what is not among the first counts as more.
+            kinds = {TYPES.index(kind) for kind in _FIRST}
+            others = {p for p in found[_READ:] if int(view.parts[p.part].segment["type"][p.row]) not in kinds}
+            return found[:_READ], unread + len(others)
+        wanted = list(dict.fromkeys(found))
+        return wanted[:_READ], max(0, len(wanted) - _READ)
 
 
-def _newness(view: TenantView, place: columns.Place) -> tuple[int, str]:
-    return (int(view.parts[place.part].segment["created"][place.row]), columns.id_of(view, place))
-
-
-def _standing(view: TenantView, place: columns.Place) -> tuple[int, bool, float]:
+def _standing(rows: ChosenRows) -> tuple[Array, Array, Array]:
     """Instructions before preferences, pinned before others, then the most important."""
-    segment, row = view.parts[place.part].segment, place.row
-    kind = TYPES[int(segment["type"][row])]
-    return (_FIRST.index(kind), not segment["pinned"][row], -float(segment["importance"][row]))
+    order = np.zeros(len(TYPES), np.intp)
+    order[[TYPES.index(kind) for kind in _FIRST]] = range(len(_FIRST))
+    return order[rows.column("type")], rows.column("pinned") == 0, -rows.column("importance")
 
 
 def _fill(memories: Iterable[Memory], most: int) -> tuple[list[str], list[str]]:

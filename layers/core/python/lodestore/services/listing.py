@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+import numpy as np
+
 from lodestore.domain import limits
 from lodestore.domain.caller import Caller
 from lodestore.domain.filters import Filters
@@ -23,9 +25,11 @@ from lodestore.domain.identity import digest
 from lodestore.domain.memory import Memory
 from lodestore.errors import InvalidArgument
 from lodestore.ports.clock import Clock
+from lodestore.retrieval.segment import Array
 from lodestore.services import columns
 from lodestore.services.arguments import Arguments
 from lodestore.services.recall import superseding
+from lodestore.services.row_order import ChosenRows, Positions, chosen_rows
 from lodestore.services.selection import FILTER_ARGUMENTS, read_filters
 from lodestore.services.shown import NOTICE, fit, show_memory, status_of
 from lodestore.services.tenant_view import TenantView, TenantViews
@@ -89,18 +93,18 @@ class ListMemories:
         """One look. Not whole: a memory was gone by the time it was read, so the total was of another moment."""
         view = self._views.load(caller.tenant)
         now = self._clock.now()
-        wanted = columns.places(_wanted(view, caller, listing, now))
-        wanted.sort(key=lambda place: _position(view, place, listing.sort), reverse=True)
-        after = listing.after
-        left = [place for place in wanted if after is None or _position(view, place, listing.sort) < after]
-        page = left[: listing.limit]
+        wanted = chosen_rows(view, _wanted(view, caller, listing, now))
+        keys = _keys(wanted, listing.sort)
+        left = None if listing.after is None else _behind(wanted, keys, listing.after)
+        first = [wanted.place(at) for at in wanted.first(keys, listing.limit + 1, left)]
+        page = first[: listing.limit]
         memories = self._winners.read(caller, view, page)
         rows = [
             (place, _row(view, place, memory, now))
             for place, memory in zip(page, memories, strict=True)
             if memory is not None
         ]
-        end = page[-1] if len(left) > len(page) else None
+        end = page[-1] if len(first) > len(page) else None
         return _Page(_page(view, rows, listing, total=len(wanted), end=end), whole=len(rows) == len(page))
 
 
@@ -166,10 +170,30 @@ def _row(view: TenantView, place: columns.Place, memory: Memory, now: datetime) 
     return show_memory(memory, now=now, superseded_by=newer) | {"status": status_of(memory, newer, now)}
 
 
+def _keys(rows: ChosenRows, sort: Sort) -> tuple[Array, Array]:
+    """Importance, 0 where it does not matter, and time, both from below 0 up: the greatest is first."""
+    important = sort is Sort.IMPORTANT
+    importance = _importance(rows.column("importance")) if important else np.zeros(len(rows))
+    return -importance, -rows.column("created")
+
+
+def _behind(rows: ChosenRows, keys: tuple[Array, Array], after: Position) -> Positions:
+    """The positions that come behind that one."""
+    importance, created, memory_id = after
+    greater = (keys[0] > -importance) | ((keys[0] == -importance) & (keys[1] > -created))
+    equal = np.flatnonzero((keys[0] == -importance) & (keys[1] == -created))
+    greater[[at for at in equal.tolist() if rows.id(at) < memory_id]] = True
+    return np.flatnonzero(greater)
+
+
 def _position(view: TenantView, place: columns.Place, sort: Sort) -> Position:
     segment = view.parts[place.part].segment
-    importance = round(float(segment["importance"][place.row]), 6) if sort is Sort.IMPORTANT else 0.0
+    importance = float(_importance(segment["importance"][place.row])) if sort is Sort.IMPORTANT else 0.0
     return (importance, int(segment["created"][place.row]), columns.id_of(view, place))
+
+
+def _importance(stored: Array) -> Array:
+    return np.round(stored.astype(np.float64), 6)
 
 
 def _encode_cursor(position: Position, binding: str) -> str:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lodestore.domain.memory import MemoryType
 from lodestore.retrieval.segment import TYPES
-from lodestore.retrieval.segment_search import Part, keyword_scores
+from lodestore.retrieval.segment_search import Part, corpus_of, keyword_scores
 from lodestore.retrieval.tokenizer import query_terms
 from lodestore.retrieval.vectors import cosines
 from lodestore.services import columns
@@ -110,7 +110,7 @@ class OpenPairs:
         parts = [Part(part.segment, mask) for part, mask in zip(self._view.parts, chosen, strict=True)]
         if not terms:
             return []
-        scored = keyword_scores(terms, parts)
+        scored = keyword_scores(terms, corpus_of(parts))
         return self._best(np.split(scored.covered(), scored.starts[1:-1]), LEAST_SHARE)
 
     def _best(self, scores: list[NDArray[np.floating]], least: float) -> list[tuple[float, str]]:

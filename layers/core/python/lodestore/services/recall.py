@@ -27,18 +27,19 @@ from lodestore.retrieval.query_syntax import Said, take_apart
 from lodestore.services import columns
 from lodestore.services.arguments import Arguments
 from lodestore.services.counts import Counts
+from lodestore.services.held_rows import HeldRows
 from lodestore.services.hits import Hit, collapse, opposed
 from lodestore.services.old_versions import OldVersions
 from lodestore.services.query_vectors import FAILED, Asked, QueryVectors
 from lodestore.services.scoring import Ranking, having, rank
 from lodestore.services.selection import FILTER_ARGUMENTS, narrowed, read_filters
-from lodestore.services.session_orders import SessionOrders
 from lodestore.services.shown import NOTICE, fit, show_memory, show_moment
 from lodestore.services.tenant_view import TenantView, TenantViews, unseen
 from lodestore.services.vector_reading import Found, OneReading, Sought, VectorReading
 from lodestore.services.winners import Winners
 
 REFILLS = 2
+NO_FILTERS = Filters()
 ARGUMENTS = (
     "query",
     "mode",
@@ -110,6 +111,7 @@ class Recall:
         engine: VectorReading | None,
         versions: OldVersions,
         workers: Executor,
+        rows: HeldRows,
     ) -> None:
         self._versions = versions
         self._views = views
@@ -119,7 +121,7 @@ class Recall:
         self._vectors = vectors
         self._engine = engine
         self._workers = workers
-        self._orders = SessionOrders()
+        self._rows = rows
 
     def __call__(self, caller: Caller, given: Mapping[str, object]) -> dict[str, object]:
         """The interface's answer. Raises InvalidArgument, TooLarge, Unavailable."""
@@ -162,17 +164,15 @@ class Recall:
     ) -> tuple[Ranking, bool]:
         """The ranking, and whether the vector engine failed it."""
         now, at = self._clock.now(), question.as_of
-        live = columns.but(columns.visible(view, caller), columns.expired(view, at or now))
-        if at is not None:
-            live = columns.both(live, columns.held_from(view, at))
-        if not question.include_superseded:
-            live = columns.but(live, columns.superseded(view, at))
-        admitted = columns.both(live, columns.admitted(view, question.filters))
+        rows = self._rows.of(view, caller, now, as_of=at, superseded=question.include_superseded)
+        live = admitted = rows.masks
+        if question.filters != NO_FILTERS:
+            admitted = columns.both(live, columns.admitted(view, question.filters))
         if question.said.excluded:
-            admitted = columns.but(admitted, having(view, live, question.said.excluded))
+            admitted = columns.but(admitted, having(rows, question.said.excluded))
         found = Found(asked.vector) if reading is None else reading.found(view, live, admitted, asked)
         read = read_query(question.said.text, at or now, question.said.phrases)
-        return rank(view, live, admitted, read, found.vector, self._orders), found.failed
+        return rank(rows, None if admitted is live else admitted, read, found.vector), found.failed
 
     def _hits(
         self, caller: Caller, view: TenantView, question: Question, ranking: Ranking, enough: int
@@ -222,7 +222,7 @@ class Recall:
             newer = superseding(view, ranking.place(rank_), memory)
             if memory.superseded_by and not question.include_superseded and question.as_of is None:
                 continue
-            score, whole = float(ranking.scores[rank_]), bool(ranking.whole[rank_])
+            score, whole = float(ranking.scores[rank_]), ranking.whole(rank_)
             yield Hit(memory, score, whole, ranking.parts(rank_), newer)
 
 

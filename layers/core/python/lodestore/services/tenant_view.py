@@ -97,6 +97,16 @@ def unseen(_: Manifest | None) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _HeldParts:
+    """The parts as last made, and what they were made of."""
+
+    index: IndexView
+    tail: Segment | None
+    covered: frozenset[str]
+    parts: tuple[ViewPart, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _HeldTail:
     """The tail as last made into a segment, and what it was made of."""
 
@@ -136,6 +146,7 @@ class TenantViews:
         self._model = model
         self._resolved: dict[str, tuple[Manifest, IndexView]] = {}
         self._tails: dict[str, _HeldTail] = {}
+        self._parts: dict[str, _HeldParts] = {}
         self._lock = threading.Lock()
 
     def load(
@@ -167,7 +178,7 @@ class TenantViews:
             self._due.note(tenant, loaded.at - timedelta(hours=1))
         overlay = self._overlay(tenant, index, pending, tail_limit)
         return TenantView(
-            parts=self._parts(tenant, index, overlay),
+            parts=self._parts_of(tenant, index, overlay),
             tail=overlay.replaced,
             manifest=loaded.manifest,
             pending=overlay.pending,
@@ -251,25 +262,21 @@ class TenantViews:
             self._held.put(tenant, memory_id, fresh[memory_id])
         return fresh, read_now
 
-    def _parts(self, tenant: str, index: IndexView, overlay: _Overlay) -> tuple[ViewPart, ...]:
-        covered = (*overlay.replaced, *overlay.hidden)
-        hashes = hashes64(covered)
-        names: list[str | None] = [listed.entry.name for listed in index.listed]
-        parts = [(listed.segment, _covered(listed, covered, hashes)) for listed in index.listed]
+    def _parts_of(self, tenant: str, index: IndexView, overlay: _Overlay) -> tuple[ViewPart, ...]:
+        """The parts of the view; the very same as last time, where nothing changed: others hold what they show."""
+        covered = frozenset(overlay.replaced) | overlay.hidden
         tail = self._tail(tenant, overlay.replaced, overlay.use)
-        if tail is not None:
-            names.append(None)
-            parts.append((tail, np.ones(len(tail), np.bool_)))
-        return tuple(
-            ViewPart(
-                segment,
-                found.counts,
-                name,
-                found.holding,
-                () if found.counts is counts else tuple(np.flatnonzero(counts > found.counts).tolist()),
-            )
-            for name, (segment, counts), found in zip(names, parts, founded(parts), strict=True)
-        )
+        with self._lock:
+            last = self._parts.get(tenant)
+        if last is not None and last.index is index and last.tail is tail and last.covered == covered:
+            return last.parts
+        parts = _made_parts(index, tail, covered)
+        with self._lock:
+            self._parts.pop(tenant, None)
+            self._parts[tenant] = _HeldParts(index, tail, covered, parts)
+            while len(self._parts) > _TENANTS_RESOLVED:
+                self._parts.pop(next(iter(self._parts)))
+        return parts
 
     def _tail(
         self, tenant: str, replaced: Mapping[str, Held], use: Mapping[str, Mapping[str, float]]
@@ -301,6 +308,25 @@ class TenantViews:
             while len(self._tails) > _TENANTS_RESOLVED:
                 self._tails.pop(next(iter(self._tails)))
         return tail
+
+
+def _made_parts(index: IndexView, tail: Segment | None, covered: frozenset[str]) -> tuple[ViewPart, ...]:
+    hashes = hashes64(covered)
+    names: list[str | None] = [listed.entry.name for listed in index.listed]
+    parts = [(listed.segment, _covered(listed, covered, hashes)) for listed in index.listed]
+    if tail is not None:
+        names.append(None)
+        parts.append((tail, np.ones(len(tail), np.bool_)))
+    return tuple(
+        ViewPart(
+            segment,
+            found.counts,
+            name,
+            found.holding,
+            () if found.counts is counts else tuple(np.flatnonzero(counts > found.counts).tolist()),
+        )
+        for name, (segment, counts), found in zip(names, parts, founded(parts), strict=True)
+    )
 
 
 def _held(read: Read) -> Held:

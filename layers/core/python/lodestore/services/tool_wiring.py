@@ -11,6 +11,7 @@ from lodestore.services.context import Context
 from lodestore.services.counts import Counts
 from lodestore.services.feedback import Feedback
 from lodestore.services.forget import Forget
+from lodestore.services.held_rows import HeldRows
 from lodestore.services.listing import ListMemories
 from lodestore.services.maintain import Maintain
 from lodestore.services.nearby import Nearby
@@ -48,6 +49,7 @@ def wire_tools(
     winners = Winners(s.truth, s.held)
     views = s.views
     vectors = QueryVectors(a.embedder, a.meter)
+    rows = HeldRows()
     superseding = Superseding(s.ledger)
     versions = OldVersions(a.state)
     reading = Reading(s.ledger, s.views, versions, a.clock)
@@ -67,8 +69,9 @@ def wire_tools(
                 engine=None if engine is None else engine.reading,
                 versions=versions,
                 workers=a.workers,
+                rows=rows,
             ),
-            "memory_context": Context(views, winners, a.clock, vectors=vectors),
+            "memory_context": Context(views, winners, a.clock, vectors=vectors, rows=rows),
             "get_memory": reading,
             "list_memories": ListMemories(views, winners, a.clock),
             "memory_stats": Stats(views, counts, a.clock, model=a.model),

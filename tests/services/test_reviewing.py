@@ -213,6 +213,36 @@ def test_an_answer_that_is_nonsense_is_a_failure_that_the_report_names(world: Wo
 
 
 @pytest.mark.promise("P-SILENT-NEVER")
+def test_a_model_that_never_answers_in_the_form_fails_the_step_and_another_is_asked_it_all(
+    world: World, acme: Instance
+) -> None:
+    stored(acme, *(f"The release of part {letter} is on the board of the team." for letter in "abcdefgh"))
+    world.model = Scripted(lambda _: "Let me think.")
+    for _ in range(2):
+        step = review(world)
+        assert (step.status, step.why, step.counts["failed"]) == ("failed", "it is no JSON", 3)
+    world.model = model = Scripted(different)
+    assert review(world).status == "done"
+    assert len(model.questions) == 1 + 2 + 3 + 4 * 4
+
+
+@pytest.mark.promise("P-SILENT-NEVER")
+def test_a_pair_that_fails_alone_is_named_and_holds_up_no_other(world: World, acme: Instance) -> None:
+    parts = stored(acme, *(f"The release of part {letter} is on the board of the team." for letter in "abcd"))
+    refused = Failed("the model's service: 400 content_filter")
+    world.model = Scripted(lambda question: refused if "part b" in question.text else different(question))
+    step = review(world)
+    assert (step.status, step.counts["failed"], step.counts["pairs"], step.counts["left"]) == (
+        "done",
+        3,
+        6,
+        0,
+    )
+    assert {one.id for one in step.actions} == set(parts[1:])
+    assert review(world).counts["pairs"] == 0
+
+
+@pytest.mark.promise("P-SILENT-NEVER")
 def test_a_service_that_is_away_fails_the_step_and_the_next_sleep_asks_again(
     world: World, acme: Instance
 ) -> None:

@@ -48,9 +48,8 @@ class ReviewPairs:
         self, tenant: str, view: TenantView, asking: Asking, after: str, going: Callable[[], bool]
     ) -> tuple[str, Findings]:
         """Ask about what lies behind this revision; how far it came. Raises StoreUnavailable."""
-        now = self._clock.now()
-        pairs = OpenPairs(view, now)
-        found = Findings()
+        pairs = OpenPairs(view, self._clock.now())
+        found, begun = Findings(), after
         seeds = pairs.seeds(after)
         for number, seed in enumerate(seeds):
             room = number < RUN_SEEDS and found.asked < RUN_PAIRS
@@ -58,7 +57,7 @@ class ReviewPairs:
                 found.left = len(seeds) - number
                 break
             after = seed.revision
-        return after, found
+        return begun if found.stopped is not None and found.nothing_else else after, found
 
     def _compare(self, tenant: str, pairs: OpenPairs, seed: Seed, asking: Asking, found: Findings) -> bool:
         """Compare one memory with those near it; False where it has to be begun again."""

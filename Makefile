@@ -39,6 +39,8 @@ endif
 
 # Suites that first install other people's programs, each behind a target of its own.
 APART := tests/clients tests/cloud tests/conformance
+# Processes that the tests run in, a file of them in one; 0: in this one, for a debugger.
+WORKERS ?= auto
 # The CDK's command line is for deploying only; npx fetches it. Nothing of it calls home.
 CDK_CLI = $(if $(ENV),,$(error ENV is missing: dev | test | prod))CI=1 CDK_DISABLE_CLI_TELEMETRY=true \
 	CDK_DISABLE_VERSION_CHECK=1 CDK_VALIDATION=false npx --yes aws-cdk@2.1148.1 --app "$(BIN)/python app.py" \
@@ -131,7 +133,7 @@ logs: ## Follow the logs of the three functions (the AWS command line): make log
 
 .PHONY: test
 test: $(DEV) $(EMULATORS) $(EMBED) $(MULTILINGUAL) check ## Lint, types, imports and every test that needs no other programs; skips counted last
-	@$(BIN)/python -m pytest $(APART:%=--ignore=%) $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(APART:%=--ignore=%) $(PYTEST_ARGS)
 
 .PHONY: check
 check: $(DEV) ## Lint, types and imports; no tests

@@ -57,7 +57,7 @@ class Journal:
         age_seconds   how old the oldest change was when the index showed it; None: nobody said
         """
         counts, details = _counts(tuple(notices), tuple(reports))
-        counts["failures"] = failures
+        counts.update({"failures": failures} if failures else {})
         ordinary = counts.total() == sum(counts[name] for name in ORDINARY)
         say = self._logger.info if ordinary else self._logger.warning
         say("batch", extra={"counts": dict(counts), **details})

@@ -49,6 +49,7 @@ variables:
   PRUNE                JSON list of pruning policies (docs/maintenance.md); none by default
   SLEEP_OFF            steps of maintenance that are off, with blanks between; none by default
   TENANT_UPKEEP        JSON: tenant to {"prune": [...], "off": [...]}, in the place of PRUNE and SLEEP_OFF
+  SLEEP_MODEL none     none | bedrock | openai: the language model of maintenance (docs/consolidation.md has the others)
   READ_ONLY 0          1: tools that write answer forbidden
   SECRETS redact       redact | refuse | allow: what happens to a credential in what is stored
   ENCRYPTION           AES256, or aws:kms with KMS_KEY: server-side encryption on S3

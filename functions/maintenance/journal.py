@@ -114,11 +114,13 @@ class Journal:
         self._emit(counts)
 
     def _emit(self, counts: Mapping[str, int]) -> None:
-        if self._metrics is None:
+        # Each metric costs by the month once it is written, an hourly zero as much as any other number.
+        happened = {name: count for name, count in counts.items() if count}
+        if self._metrics is None or not happened:
             return
         metrics = EphemeralMetrics(namespace=NAMESPACE, service=SERVICE)
         metrics.set_timestamp(self._clock.now())
-        for name, count in counts.items():
+        for name, count in happened.items():
             metrics.add_metric(name=name, unit=MetricUnit.Count, value=count)
         self._metrics.write(json.dumps(metrics.serialize_metric_set(), separators=(",", ":")) + "\n")
         self._metrics.flush()

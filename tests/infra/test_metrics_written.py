@@ -36,6 +36,7 @@ class Deployed:
     def __init__(self, world: World) -> None:
         self.world = world
         self.lines: dict[str, io.StringIO] = {}
+        self.log = io.StringIO()
         self._endpoint: Endpoint | None = None
 
     def process(self, counters: Counters) -> Lodestore:
@@ -72,7 +73,7 @@ class Deployed:
 
     def maintain(self, sent: object) -> None:
         counters, out = Counters(), self.lines.setdefault("maintenance", io.StringIO())
-        journal = MaintenanceJournal(clock=SystemClock(), log=io.StringIO(), metrics=out, counters=counters)
+        journal = MaintenanceJournal(clock=SystemClock(), log=self.log, metrics=out, counters=counters)
         Maintenance(self.process(counters), journal)(sent)
 
     def written(self) -> dict[str, set[str]]:
@@ -85,6 +86,9 @@ class Deployed:
                 alone = described["Dimensions"] == [["service"]]
                 found = {metric["Name"] for metric in described["Metrics"]}
                 names.setdefault(service if alone else f"{service} by tool", set()).update(found)
+        # A count of nothing is logged and no metric; it is written under the same name once it is more.
+        for line in map(json.loads, self.log.getvalue().splitlines()):
+            names["maintenance"].update(line["counts"])
         return names
 
 

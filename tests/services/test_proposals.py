@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lodestore.domain.memory import Memory
-from lodestore.domain.proposal import PER_SLEEP, ProposalKind, propose
+from lodestore.domain.proposal import PER_SLEEP, WITH_TEXT, ProposalKind, propose
 from lodestore.format import keys
 from lodestore.services.upkeep_steps import PURGE
 from tests.faults.hostile_store import Crash, Fault, at, on
@@ -45,9 +45,13 @@ def superseding(acme: Instance, old: str, new: str) -> str:
     return made(acme, ProposalKind.SUPERSEDE, members, keeps=new)
 
 
+SAME = {"rule": "same attribute"}
+
+
 def made(acme: Instance, kind: ProposalKind, members: Sequence[Memory], *, keeps: str | None = None) -> str:
     one = acme.lodestore
-    wanted = propose(kind, members, at=one.clock.now(), keeps=keeps, evidence={"rule": "same attribute"})
+    text = BERGEN if kind in WITH_TEXT else None
+    wanted = propose(kind, members, at=one.clock.now(), keeps=keeps, text=text, evidence=SAME)
     proposed = one.proposals.propose(acme.caller.tenant, [wanted])
     assert len(proposed.made) == 1
     return wanted.id
@@ -241,7 +245,7 @@ def test_a_decision_that_was_killed_anywhere_is_finished_by_its_repeat(
         acme = world.instance()
         old, new = acme.stored(OSLO), acme.stored(BERGEN)
         keeps = new if kind is ProposalKind.SUPERSEDE else None
-        members = [memory(acme, m) for m in ((old, new) if keeps else (old,))]
+        members = [memory(acme, m) for m in ((old,) if kind is ProposalKind.PRUNE else (old, new))]
         proposal = made(acme, kind, members, keeps=keeps)
         stores = (world.state, world.index)
         for one in stores:

@@ -20,6 +20,7 @@ from lodestore.bootstrap import NO_EMBEDDER, Lodestore, assemble
 from lodestore.domain.caller import Caller, Role
 from lodestore.errors import LodestoreError
 from lodestore.ports.embedder import Embedder
+from lodestore.ports.language_model import LanguageModel
 from lodestore.ports.vector_index import VectorIndex
 from lodestore.settings import parse_settings
 from tests.faults.hostile_store import FaultyStore
@@ -156,6 +157,7 @@ class World:
         self._chance = Random(indexing)
         self.embedder: Embedder | None = None
         self.engine: VectorIndex | None = None
+        self.model: LanguageModel | None = None
         self.variables: Mapping[str, str] = {}
         self.queue: ListedQueue | None = None
         self._indexer: Lodestore | None = None
@@ -182,6 +184,7 @@ class World:
             embedder=self.embedder or NO_EMBEDDER,
             vectors=self.engine,
             queue=self.queue,
+            model=self.model,
         )
         self._instances.append(lodestore)
         return Instance(lodestore, Caller(tenant, conversation, role), after=self._index)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -48,6 +49,14 @@ UNDO = UndoRecord(
     undone_at=NOW,
     undone_by="admin",
 )
+
+
+def test_a_text_is_kept_to_the_letter_and_goes_with_the_other_words() -> None:
+    text = 'Jörg said "no".\n二号'
+    merge = replace(PROPOSAL, kind=ProposalKind.MERGE, keeps=None, text=text)
+    assert decode_proposal(encode_proposal(merge), merge.tenant, merge.id) == merge
+    assert merge.has_words
+    assert merge.without_words().text is None
 
 
 def test_golden_proposals_and_undo_records_are_written_and_read_as_they_always_were() -> None:

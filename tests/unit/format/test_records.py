@@ -156,6 +156,11 @@ def _changed(**fields: object) -> bytes:
         _changed(embedding={"model": "m", "dim": 1, "spans": [[0, 1]], "f16": "AHw="}),
         _changed(embedding={"model": "m", "dim": 1, "spans": [[0, 1]], "f16": "Af4="}),
         _changed(embedding="x"),
+        _changed(consolidated_reads="x"),
+        _changed(consolidated_reads=[{"id": "m3"}]),
+        _changed(consolidated_reads=[{"id": "m3", "revision": STUB.revision, "digest": "short"}]),
+        _changed(consolidated_reads=[{"id": "../m", "revision": STUB.revision, "digest": "0" * 64}]),
+        _changed(consolidated_reads=[{"id": "m", "revision": STUB.revision, "digest": "0" * 64}] * 129),
     ],
 )
 def test_what_is_no_record_is_invalid_and_never_half_read(body: bytes) -> None:

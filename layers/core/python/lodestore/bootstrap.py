@@ -19,6 +19,7 @@ from lodestore import __version__
 from lodestore.adapters.embedder_options import EmbedderOptions
 from lodestore.adapters.embedders import Unavailable, connect_embedder
 from lodestore.adapters.folder_store import FolderStore
+from lodestore.adapters.language_models import connect_language_model, options_of
 from lodestore.adapters.system_clock import SystemClock
 from lodestore.adapters.system_entropy import SystemEntropy
 from lodestore.domain.limits import PARALLEL_READS
@@ -27,6 +28,7 @@ from lodestore.errors import SettingsError
 from lodestore.format.keys import INDEX_PREFIX, STATE_PREFIX
 from lodestore.ports.clock import Clock, Entropy
 from lodestore.ports.embedder import Embedder
+from lodestore.ports.language_model import LanguageModel
 from lodestore.ports.meter import Meter
 from lodestore.ports.object_store import ObjectStore
 from lodestore.ports.task_queue import TaskQueue
@@ -61,6 +63,7 @@ from lodestore.services.proposal_wiring import proposals_of
 from lodestore.services.proposals import Proposals
 from lodestore.services.rebuilding import Rebuilding
 from lodestore.services.reports import Reports
+from lodestore.services.reviewing import BUDGET, ModelUse
 from lodestore.services.segments import Segments
 from lodestore.services.sleeping import Sleeping
 from lodestore.services.tenant_view import TenantViews
@@ -164,6 +167,7 @@ def build(variables: Mapping[str, str], *, meter: Meter | None = None) -> Lodest
         embedder=_embedder(settings, clock, entropy),
         queue=_task_queue(settings, clock, entropy),
         vectors=_vector_index(settings, clock, entropy),
+        model=connect_language_model(settings.sleep_model, options_of(settings), clock, entropy),
     )
 
 
@@ -178,8 +182,9 @@ def assemble(
     embedder: Embedder | Unavailable = NO_EMBEDDER,
     queue: TaskQueue | None = None,
     vectors: VectorIndex | None = None,
+    model: LanguageModel | None = None,
 ) -> Lodestore:
-    """Services over these two stores, the queue of maintenance and the vector engine, where there are such."""
+    """Services over these two stores; queue, vector engine and the sleep's language model, where there are such."""
     workers = ThreadPoolExecutor(PARALLEL_READS, thread_name_prefix="lodestore")
     usable = None if isinstance(embedder, Unavailable) else embedder
     requests = RequestCounts()
@@ -199,7 +204,9 @@ def assemble(
     shared = _shared(around)
     index_services = wire_index(around, shared)
     proposals = proposals_of(around, shared)
-    upkeep = wire_upkeep(around, shared, index_services, counts, proposals, _rules(settings))
+    upkeep = wire_upkeep(
+        around, shared, index_services, counts, proposals, _rules(settings), _model_use(settings, model)
+    )
     return Lodestore(
         settings=settings,
         toolbox=wire_tools(
@@ -255,6 +262,11 @@ def assemble(
         requests=requests,
         budget=budget,
     )
+
+
+def _model_use(settings: Settings, model: LanguageModel | None) -> ModelUse | None:
+    budget, price = settings.sleep_model_budget or BUDGET, settings.sleep_model_price
+    return None if model is None else ModelUse(model=model, budget=budget, price=price)
 
 
 def _rules(settings: Settings) -> UpkeepRules:

@@ -35,6 +35,14 @@ class Embeddings(StrEnum):
     OPENAI = "openai"
 
 
+class SleepModel(StrEnum):
+    """Whose language model the sleep asks, and nothing else does."""
+
+    NONE = "none"
+    BEDROCK = "bedrock"
+    OPENAI = "openai"
+
+
 class SecretPolicy(StrEnum):
     """What happens to a credential found in what a caller stores."""
 
@@ -53,6 +61,8 @@ class Settings:
     embed_*      what an embedder is told; None: its own default (docs/embedders.md)
     forget_window  seconds for which a forgotten memory can be restored; then the purge removes its old versions
     prune, sleep_off, tenant_upkeep   what maintenance may do, as `domain/upkeep_rules` reads it
+    sleep_model_id, sleep_model_budget (tokens in one sleep of a tenant), sleep_model_price (US dollars for a million
+                 tokens in, and out)   of the language model; None: not given
     pinned_instructions   the trusted sources of each tenant whose pinned memories go into its instructions
     index_store  s3://bucket of the index where it has one of its own (a deployment), and `store` names the state's
     maintenance_queue_url  the SQS queue of maintenance's tasks (a deployment); "": one process does them in turn
@@ -78,6 +88,10 @@ class Settings:
     prune: str = ""
     sleep_off: str = ""
     tenant_upkeep: str = ""
+    sleep_model: SleepModel = SleepModel.NONE
+    sleep_model_id: str | None = None
+    sleep_model_budget: int | None = None
+    sleep_model_price: tuple[float, float] | None = None
     read_only: bool = False
     secrets: SecretPolicy = SecretPolicy.REDACT
     encryption: str | None = None
@@ -117,6 +131,7 @@ def is_tenant(text: str) -> bool:
     return re.fullmatch(TENANT_PATTERN, text, re.ASCII) is not None
 
 
+SLEEP_TOKENS_MOST = 100_000_000
 VECTOR_BUCKET_PATTERN = r"[a-z0-9][a-z0-9-.]{1,61}[a-z0-9]"
 # What one index of S3 Vectors takes.
 VECTORS_MOST = 2_000_000_000
@@ -129,7 +144,7 @@ _KNOWN = (
     " INDEX_STORE OAUTH_ISSUER OAUTH_AUDIENCE OAUTH_TENANT_CLAIM OAUTH_CLIENT_IDS IAM_PRINCIPALS"
     " VECTOR_BUCKET VECTOR_INDEX_THRESHOLD VECTOR_TEXT"
     " REQUESTS_PER_SECOND BURST EMBED_MODEL EMBED_DIM EMBED_SPAN_BYTES EMBED_ASK_DIM OPENAI_BASE_URL OPENAI_API_KEY"
-    " MAINTENANCE_QUEUE_URL"
+    " MAINTENANCE_QUEUE_URL SLEEP_MODEL SLEEP_MODEL_ID SLEEP_MODEL_BUDGET SLEEP_MODEL_PRICE"
 ).split()
 
 
@@ -156,6 +171,10 @@ def parse_settings(variables: Mapping[str, str]) -> Settings:
         prune=given.get("PRUNE", ""),
         sleep_off=given.get("SLEEP_OFF", ""),
         tenant_upkeep=given.get("TENANT_UPKEEP", ""),
+        sleep_model=_choice("SLEEP_MODEL", given.get("SLEEP_MODEL", "none"), SleepModel),
+        sleep_model_id=given.get("SLEEP_MODEL_ID"),
+        sleep_model_budget=_whole_or_none("SLEEP_MODEL_BUDGET", given, 2_000, SLEEP_TOKENS_MOST),
+        sleep_model_price=_price(given),
         read_only=_choice("READ_ONLY", given.get("READ_ONLY", "0"), _Switch) is _Switch.ON,
         secrets=_choice("SECRETS", given.get("SECRETS", "redact"), SecretPolicy),
         encryption=given.get("ENCRYPTION"),
@@ -318,3 +337,16 @@ def _rate(given: Mapping[str, str]) -> float | None:
     if "REQUESTS_PER_SECOND" not in given:
         return None
     return _number("REQUESTS_PER_SECOND", given["REQUESTS_PER_SECOND"], 0.001, 10_000)
+
+
+def _price(given: Mapping[str, str]) -> tuple[float, float] | None:
+    if "SLEEP_MODEL_PRICE" not in given:
+        return None
+    parts = given["SLEEP_MODEL_PRICE"].split()
+    if len(parts) != 2:
+        raise SettingsError(
+            "SLEEP_MODEL_PRICE must be two numbers, US dollars for a million tokens in and out, not"
+            f" {given['SLEEP_MODEL_PRICE']!r}"
+        )
+    read, written = (_number("SLEEP_MODEL_PRICE", part, 0, 10_000) for part in parts)
+    return read, written

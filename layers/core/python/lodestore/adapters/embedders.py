@@ -9,15 +9,14 @@ Gives up: a local model that isn't installed is no error but an `Unavailable`, f
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from lodestore.adapters.embedder_options import EmbedderOptions, check_options
+from lodestore.adapters.openai_address import OPENAI_BASE, check_base
 from lodestore.errors import SettingsError
 from lodestore.ports.clock import Clock, Entropy
 from lodestore.ports.embedder import Embedder, EmbeddingFailed
 from lodestore.settings import Embeddings
 
-OPENAI_BASE = "https://api.openai.com/v1"
 OPENAI_DIMS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 DEFAULT_MODELS = {
     Embeddings.BEDROCK: "amazon.titan-embed-text-v2:0",
@@ -99,7 +98,7 @@ def _openai(options: EmbedderOptions, clock: Clock, entropy: Entropy) -> Embedde
     from lodestore.adapters.openai_endpoint import Endpoint
 
     base = options.openai_base_url or OPENAI_BASE
-    _check_base(base, options.openai_api_key)
+    check_base(base, options.openai_api_key, "EMBEDDINGS=openai")
     name = options.model or DEFAULT_MODELS[Embeddings.OPENAI]
     dim = options.dim or OPENAI_DIMS.get(name)
     if dim is None:
@@ -116,15 +115,3 @@ def _openai(options: EmbedderOptions, clock: Clock, entropy: Entropy) -> Embedde
         passage_prefix=options.passage_prefix or "",
     )
     return OpenAIEmbedder(Endpoint(base, options.openai_api_key, clock, entropy), model)
-
-
-def _check_base(base: str, key: str | None) -> None:
-    parts = urlsplit(base)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
-        raise SettingsError(
-            "OPENAI_BASE_URL must be http(s)://HOST[:PORT][/PATH] and hold no user, key or query"
-        )
-    if base == OPENAI_BASE and not key:
-        raise SettingsError(
-            "EMBEDDINGS=openai needs OPENAI_API_KEY, or OPENAI_BASE_URL of a service without keys"
-        )

@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 
 from lodestore.adapters.embedding_checks import mean_row, most_answer_bytes, unit_rows
-from lodestore.adapters.openai_endpoint import Endpoint
+from lodestore.adapters.openai_endpoint import Endpoint, ServiceFailed
 from lodestore.ports.embedder import EmbeddingFailed, Vectors
 from lodestore.retrieval.spans import Span, byte_units, split
 
@@ -96,7 +96,10 @@ class OpenAIEmbedder:
         }
         if self._model.ask_dim:
             body["dimensions"] = self._model.dim
-        answer = self._endpoint.post("embeddings", body, most_answer_bytes(texts, self._model.dim))
+        try:
+            answer = self._endpoint.post("embeddings", body, most_answer_bytes(texts, self._model.dim))
+        except ServiceFailed as failure:
+            raise EmbeddingFailed(str(failure)) from None
         return unit_rows(_vectors(answer, len(texts)), len(texts), self._model.dim)
 
 

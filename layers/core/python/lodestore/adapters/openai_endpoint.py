@@ -19,7 +19,6 @@ import urllib3
 
 from lodestore.adapters.sdk_logs import keep_content_out
 from lodestore.ports.clock import Clock, Entropy
-from lodestore.ports.embedder import EmbeddingFailed
 
 CONNECT_SECONDS = 2
 READ_SECONDS = 10
@@ -31,6 +30,19 @@ REPEATED = frozenset({408, 429, 500, 502, 503, 504})
 _CHUNK = 65_536
 _ERROR_BYTES = 16_384
 _CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+
+class ServiceFailed(Exception):
+    """No answer that can be used; the text is for the log, and holds nothing of what was sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """What the service is called in errors, and how long it may take between two bytes, and in all."""
+
+    service: str = "the embedding service"
+    read_seconds: float = READ_SECONDS
+    deadline_seconds: float = DEADLINE_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +57,24 @@ class _Refusal:
 class Endpoint:
     """The service at `base` (an address that ends in its version, such as `.../v1`). Thread-safe."""
 
-    def __init__(self, base: str, key: str | None, clock: Clock, entropy: Entropy) -> None:
+    def __init__(
+        self, base: str, key: str | None, clock: Clock, entropy: Entropy, patience: Patience | None = None
+    ) -> None:
         self._base = base.rstrip("/")
+        self._patience = patience or Patience()
         self._headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
         if key:
             self._headers["Authorization"] = f"Bearer {key}"
         self._clock = clock
         self._entropy = entropy
         keep_content_out()
-        self._http = urllib3.PoolManager(
-            maxsize=8, retries=False, timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS)
-        )
+        timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=self._patience.read_seconds)
+        self._http = urllib3.PoolManager(maxsize=8, retries=False, timeout=timeout)
 
     def post(self, path: str, body: Mapping[str, object], most_bytes: int) -> Mapping[str, object]:
-        """The JSON object that the service answers, of at most `most_bytes` bytes. Raises EmbeddingFailed."""
+        """The JSON object that the service answers, of at most `most_bytes` bytes. Raises ServiceFailed."""
         content = json.dumps(body).encode()
-        ends = self._clock.elapsed() + DEADLINE_SECONDS
+        ends = self._clock.elapsed() + self._patience.deadline_seconds
         attempt = 1
         while True:
             answer = self._attempt(f"{self._base}/{path}", content, most_bytes, ends)
@@ -69,7 +83,7 @@ class Endpoint:
             wait = self._wait(attempt, answer)
             over = self._clock.elapsed() + wait >= ends
             if not answer.again or attempt == ATTEMPTS or wait > LONGEST_WAIT or over:
-                raise EmbeddingFailed(f"{answer.reason} (attempt {attempt})")
+                raise ServiceFailed(f"{answer.reason} (attempt {attempt})")
             self._clock.pause(wait)
             attempt += 1
 
@@ -86,14 +100,18 @@ class Endpoint:
             with response:
                 found = self._read(response, most if response.status == 200 else _ERROR_BYTES, ends)
         except urllib3.exceptions.HTTPError as failure:
-            return _Refusal(f"the embedding service: {type(failure).__name__}", again=True)
+            return _Refusal(f"{self._patience.service}: {type(failure).__name__}", again=True)
         if response.status != 200:
             return self._refusal(response, found)
         if found is None:
-            return _Refusal(f"the embedding service sent more than {most} bytes or was too slow", again=False)
+            return _Refusal(
+                f"{self._patience.service} sent more than {most} bytes or was too slow", again=False
+            )
         answer = _json(found)
         if not isinstance(answer, Mapping):
-            return _Refusal("the embedding service answered something else than a JSON object", again=False)
+            return _Refusal(
+                f"{self._patience.service} answered something else than a JSON object", again=False
+            )
         return answer
 
     def _read(self, response: urllib3.BaseHTTPResponse, most: int, ends: float) -> bytes | None:
@@ -111,7 +129,7 @@ class Endpoint:
         named = (error.get("code") or error.get("type")) if isinstance(error, Mapping) else None
         code = f" {named}" if isinstance(named, str) and _CODE.fullmatch(named) else ""
         return _Refusal(
-            f"the embedding service: {response.status}{code}",
+            f"{self._patience.service}: {response.status}{code}",
             again=response.status in REPEATED,
             wait=self._seconds(response.headers.get("Retry-After", "")),
         )

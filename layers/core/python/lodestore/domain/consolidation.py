@@ -15,7 +15,7 @@ from typing import Final
 from lodestore.domain.identity import digest
 from lodestore.domain.limits import TAGS
 from lodestore.domain.member import member_of
-from lodestore.domain.memory import Memory
+from lodestore.domain.memory import Member, Memory, MemoryType
 
 MEMBERS_MOST: Final = 128
 _DERIVED_HEX: Final = 32
@@ -23,7 +23,16 @@ _DERIVED_HEX: Final = 32
 
 def merged_id(members: Sequence[Memory]) -> str:
     """The id: by the members' ids and what they state, so that what was undone is known again."""
-    reads = sorted((member_of(memory) for memory in members), key=lambda member: member.id)
+    return _id_of([member_of(memory) for memory in members])
+
+
+def says_what_each_says(memory: Memory) -> bool:
+    """Whether its words are those of each member, so that it may be merged with more: not what a model wrote."""
+    return not memory.consolidated_reads or memory.id == _id_of(memory.consolidated_reads)
+
+
+def _id_of(members: Sequence[Member]) -> str:
+    reads = sorted(members, key=lambda member: member.id)
     parts = [part for member in reads for part in (member.id, member.digest)]
     return f"m{digest('merged', *parts)[:_DERIVED_HEX]}"
 
@@ -56,3 +65,44 @@ def merged(members: Sequence[Memory]) -> Memory | None:
         origin=digest("merged", memory_id),
         idempotency=None,
     )
+
+
+def worded(memory_id: str, members: Sequence[Memory], text: str) -> Memory | None:
+    """As `merged`, with a text that a model wrote and an admin accepted."""
+    made = merged(members)
+    return None if made is None else _with_text(made, memory_id, members, text)
+
+
+def summed_up(memory_id: str, events: Sequence[Memory], text: str) -> Memory:
+    """The summary that stands for these events of one scope: what all of them share, the earliest time."""
+    tags = set(events[0].tags).intersection(*(event.tags for event in events))
+    made = merged([replace(event, tags=tuple(sorted(tags))) for event in events])
+    if made is None:
+        raise ValueError(f"2 to {MEMBERS_MOST} events")
+    ordered = sorted(events, key=lambda event: event.id)
+    same_metadata = all(event.metadata == events[0].metadata for event in events)
+    times = [event.valid_from for event in events if event.valid_from is not None]
+    summary = replace(
+        made,
+        type=MemoryType.SUMMARY,
+        category=_shared([event.category for event in events]),
+        metadata=events[0].metadata if same_metadata else {},
+        valid_from=min(times, default=None),
+        consolidated_reads=tuple(member_of(event) for event in ordered),
+    )
+    return _with_text(summary, memory_id, events, text)
+
+
+def _with_text(made: Memory, memory_id: str, members: Sequence[Memory], text: str) -> Memory:
+    return replace(
+        made,
+        id=memory_id,
+        content=text,
+        source=_shared([member.source for member in members]),
+        origin=digest("worded", memory_id, text),
+        embedding=None,
+    )
+
+
+def _shared(values: Sequence[str | None]) -> str | None:
+    return values[0] if len(set(values)) == 1 else None

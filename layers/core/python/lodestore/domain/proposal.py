@@ -25,6 +25,7 @@ PER_SLEEP: Final = 50
 # Of one tenant, decided ones included, since they are what keeps a proposal from coming again.
 PER_TENANT: Final = 5_000
 MEMBERS_MOST: Final = 32
+TEXT_BYTES: Final = 8_000
 EVIDENCE_MOST: Final = 16
 EVIDENCE_CHARACTERS: Final = 200
 _DERIVED_HEX: Final = 32
@@ -35,10 +36,18 @@ class ProposalKind(StrEnum):
 
     supersede   `keeps` takes the place of the others
     prune       the one member is forgotten
+    merge       one memory with the proposal's text takes the place of all, which say the same
+    summary     the same, of old events that it sums up
     """
 
     SUPERSEDE = "supersede"
     PRUNE = "prune"
+    MERGE = "merge"
+    SUMMARY = "summary"
+
+
+# What a model wrote a text for; the memory made of it has the proposal's id.
+WITH_TEXT: Final = frozenset({ProposalKind.MERGE, ProposalKind.SUMMARY})
 
 
 class ProposalStatus(StrEnum):
@@ -57,6 +66,7 @@ class Proposal:
     members       as they were read, by id
     conversation  whose notes they are; None: they are the whole project's
     keeps         the member that stands afterwards; None where none of them does
+    text          of the kinds WITH_TEXT: what a model wrote, to stand for the members
     evidence      why, in figures and fixed words; never a word of a memory
     reason        why it lapsed
     done          an accepted one: whether it is carried out
@@ -69,6 +79,7 @@ class Proposal:
     members: tuple[Member, ...]
     conversation: str | None
     keeps: str | None
+    text: str | None = None
     evidence: Evidence = field(default_factory=dict)
     created_at: datetime
     decided_at: datetime | None = None
@@ -85,11 +96,11 @@ class Proposal:
     @property
     def has_words(self) -> bool:
         """Whether it holds anything that a person or a model wrote."""
-        return bool(self.evidence) or self.note is not None
+        return bool(self.evidence) or self.note is not None or self.text is not None
 
     def without_words(self) -> Proposal:
         """The proposal with ids, digests and its course alone."""
-        return replace(self, evidence={}, note=None)
+        return replace(self, evidence={}, note=None, text=None)
 
     def lapsed(self, reason: str, at: datetime) -> Proposal:
         """The proposal as lapsed."""
@@ -107,6 +118,7 @@ def propose(
     *,
     at: datetime,
     keeps: str | None = None,
+    text: str | None = None,
     evidence: Evidence | None = None,
 ) -> Proposal:
     """A new proposal about these memories of one tenant, and of one conversation where they are scoped.
@@ -123,14 +135,17 @@ def propose(
         raise ValueError("members of one tenant and one scope")
     if keeps is not None and keeps not in {memory.id for memory in ordered}:
         raise ValueError("what is kept is a member")
+    if (text is not None) is not (kind in WITH_TEXT) or not _fits(text):
+        raise ValueError(f"a text of at most {TEXT_BYTES} bytes, for a merge or a summary alone")
     return Proposal(
-        id=_proposal_id(kind, ordered, keeps),
+        id=proposal_id(kind, ordered, keeps),
         tenant=ordered[0].tenant,
         kind=kind,
         status=ProposalStatus.PENDING,
         members=tuple(member_of(memory) for memory in ordered),
         conversation=conversations.pop(),
         keeps=keeps,
+        text=text,
         evidence=checked_evidence(evidence or {}),
         created_at=at,
     )
@@ -144,7 +159,12 @@ def checked_evidence(evidence: Evidence) -> Evidence:
     return dict(evidence)
 
 
-def _proposal_id(kind: ProposalKind, ordered: Sequence[Memory], keeps: str | None) -> str:
+def proposal_id(kind: ProposalKind, members: Sequence[Memory], keeps: str | None = None) -> str:
     """By contents and not by revisions: a note or a new tag is no reason to ask again what was decided."""
+    ordered = sorted(members, key=lambda memory: memory.id)
     parts = [part for memory in ordered for part in (memory.id, memory.content)]
     return f"p{digest('proposal', kind, keeps or '', *parts)[:_DERIVED_HEX]}"
+
+
+def _fits(text: str | None) -> bool:
+    return text is None or 0 < len(text.encode()) <= TEXT_BYTES

@@ -198,6 +198,11 @@ def slept(tenant: str, digest: str) -> str:
     return f"{index_of(tenant)}slept/{digest}"
 
 
+def reviewed(tenant: str) -> str:
+    """The key that says how far a model has reviewed a tenant's memories."""
+    return f"{index_of(tenant)}reviewed{_SUFFIX}"
+
+
 def parse_slept(key: str) -> str | None:
     """The digest that such a key names; None where it is none."""
     parts = key.split("/")

@@ -6,14 +6,18 @@ be raises ValueError; neither holds a word of it. Gives up: defaults.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
+from lodestore.domain.consolidation import MEMBERS_MOST
 from lodestore.domain.identity import is_memory_id
 from lodestore.domain.memory import Member
 from lodestore.domain.moments import format_moment, parse_moment
 from lodestore.domain.revision import is_revision
+
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
 def member_fields(member: Member) -> dict[str, str]:
@@ -22,8 +26,8 @@ def member_fields(member: Member) -> dict[str, str]:
 
 
 def members(values: object) -> tuple[Member, ...]:
-    """A list of members."""
-    if not isinstance(values, list):
+    """A list of members, at most as many as a merged memory may have."""
+    if not isinstance(values, list) or len(values) > MEMBERS_MOST:
         raise TypeError("members")
     return tuple(_member(value) for value in values)
 
@@ -57,6 +61,10 @@ def _member(value: object) -> Member:
     if not isinstance(value, dict):
         raise TypeError("member")
     member = Member(text(value, "id"), text(value, "revision"), text(value, "digest"))
-    if not is_memory_id(member.id) or not is_revision(member.revision):
+    if (
+        not is_memory_id(member.id)
+        or not is_revision(member.revision)
+        or not _DIGEST.fullmatch(member.digest)
+    ):
         raise ValueError("member")
     return member

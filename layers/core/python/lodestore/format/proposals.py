@@ -39,6 +39,8 @@ def encode_proposal(proposal: Proposal) -> bytes:
         "conversation": proposal.conversation,
         "members": [member_fields(member) for member in proposal.members],
         "keeps": proposal.keeps,
+        # Objects of before there were texts have none.
+        **({} if proposal.text is None else {"text": proposal.text}),
         "evidence": dict(proposal.evidence),
         "created_at": format_moment(proposal.created_at),
         "decided_at": written(proposal.decided_at),
@@ -75,6 +77,7 @@ def _proposal(fields: Mapping[str, Any]) -> Proposal:
         members=members(fields["members"]),
         conversation=optional_text(fields, "conversation"),
         keeps=optional_text(fields, "keeps"),
+        text=optional_text(fields, "text") if "text" in fields else None,
         evidence=_evidence(fields["evidence"]),
         created_at=parse_moment(text(fields, "created_at")),
         decided_at=optional_moment(fields, "decided_at"),

@@ -108,8 +108,8 @@ def chats(sessions: Sessions, source: Array, question: Array) -> Mask:
     linked = sessions.linked(1)
     turning = np.zeros(len(sessions))
     turning[1:] = linked & (source[1:] != source[:-1])
-    asking, steps = sessions.mean(question.astype(np.float64)), sessions.mean(np.append(linked, 0.0))
-    follows = (steps > 0) & (sessions.mean(turning) >= TURNING_IN_A_CHAT * steps)
+    asking, turns, steps = sessions.means([question.astype(np.float64), turning, np.append(linked, 0.0)])
+    follows = (steps > 0) & (turns >= TURNING_IN_A_CHAT * steps)
     mask: Mask = (sessions.session != NOTHING) & (steps > 0) & ((asking >= ASKING_IN_A_CHAT) | follows)
     return mask
 

@@ -14,7 +14,7 @@ from lodestore.retrieval.query import QueryTerm
 from lodestore.retrieval.query_dates import Spans, date_spans
 from lodestore.retrieval.query_intent import Strengths, intended
 from lodestore.retrieval.query_names import named
-from lodestore.retrieval.tokenizer import latin_language, query_terms
+from lodestore.retrieval.tokenizer import query_terms, terms_and_language
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,11 +35,12 @@ class QueryReading:
 
 def read_query(text: str, asked_at: datetime, phrases: Iterable[str] = ()) -> QueryReading:
     """The query, asked at that time; `phrases` are those of its parts that it has in quotes."""
+    terms, language = terms_and_language(text)
     return QueryReading(
-        terms=query_terms(text),
+        terms=terms,
         names=named(text),
         dates=date_spans(text, asked_at),
         intent=intended(text),
-        language=latin_language(text),
+        language=language,
         phrases=tuple(filter(None, map(query_terms, phrases))),
     )

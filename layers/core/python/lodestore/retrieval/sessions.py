@@ -88,18 +88,20 @@ class Sessions:
 
     def best(self, values: Floats) -> Floats:
         """The highest value of each row's session; its own, where it has none."""
-        return self._of_each(np.maximum, values)
-
-    def mean(self, values: Floats) -> Floats:
-        """The mean of each row's session; its own value, where it has none."""
-        return self._of_each(np.add, values) / self._of_each(np.add, np.ones(len(values)))
-
-    def _of_each(self, reduction: np.ufunc, values: Floats) -> Floats:
         if not len(values):
             return values
+        starts, sizes = self._bounds()
+        return np.repeat(np.maximum.reduceat(values, starts), sizes)
+
+    def means(self, columns: Sequence[Floats]) -> tuple[Floats, ...]:
+        """For each column the mean of each row's session; its own value, where it has none. There is a row."""
+        starts, sizes = self._bounds()
+        return tuple(np.repeat(np.add.reduceat(values, starts) / sizes, sizes) for values in columns)
+
+    def _bounds(self) -> tuple[Positions, Positions]:
+        """Where each session begins, and how long it is."""
         starts = np.concatenate([[0], 1 + np.flatnonzero(~self.linked(1))])
-        reduced: Floats = reduction.reduceat(values, starts)
-        return np.repeat(reduced, np.diff(np.append(starts, len(values))))
+        return starts, np.diff(np.append(starts, len(self)))
 
 
 def session_order(segments: Sequence[Segment]) -> SessionOrder:

@@ -53,6 +53,11 @@ def query_terms(text: str) -> tuple[QueryTerm, ...]:
     Empty if the text has no letter, number or emoji: such a query matches nothing. A term said twice counts
     once, so that no query can raise a document by repetition, and so that scores of queries compare.
     """
+    return terms_and_language(text)[0]
+
+
+def terms_and_language(text: str) -> tuple[tuple[QueryTerm, ...], str | None]:
+    """`query_terms`, and the likeliest language of the Latin words: English where nothing tells, None without any."""
     parts = _read(text)
     guesses = _guess_languages(parts)
     topic: dict[QueryTerm, None] = {}
@@ -60,18 +65,9 @@ def query_terms(text: str) -> tuple[QueryTerm, ...]:
     for part in parts:
         for term, is_function_term in _query_terms(part, guesses):
             (function if is_function_term else topic)[term] = None
-    return tuple(topic or function)
-
-
-def latin_language(text: str) -> str | None:
-    """The likeliest language of the text's Latin words, English where nothing tells; None without any."""
-    parts = _read(text)
-    if not any(
-        word.script == scripts.LATIN for part in parts if isinstance(part, Words) for word in part.words
-    ):
-        return None
-    guess = _guess_languages(parts).of(scripts.LATIN)
-    return guess.likeliest if guess is not None else None
+    scripts_used = {word.script for part in parts if isinstance(part, Words) for word in part.words}
+    guess = guesses.of(scripts.LATIN) if scripts.LATIN in scripts_used else None
+    return tuple(topic or function), guess.likeliest if guess is not None else None
 
 
 def _read(text: str) -> list[Words | Piece]:

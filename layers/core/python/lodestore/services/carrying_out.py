@@ -17,6 +17,7 @@ from lodestore.domain.proposal import Proposal, ProposalKind
 from lodestore.domain.undo_record import UndoKind, UndoRecord
 from lodestore.errors import Conflict, Unavailable
 from lodestore.ports.clock import Clock
+from lodestore.services.deriving import Deriving
 from lodestore.services.ledger import Ledger
 from lodestore.services.releasing import Releasing
 from lodestore.services.removing import Removal, Removing
@@ -43,6 +44,7 @@ class CarryingOut:
         undo_log: UndoLog,
         removing: Removing,
         releasing: Releasing,
+        deriving: Deriving,
         update: Run,
         clock: Clock,
     ) -> None:
@@ -50,11 +52,14 @@ class CarryingOut:
         self._undo_log = undo_log
         self._removing = removing
         self._releasing = releasing
+        self._deriving = deriving
         self._update = update
         self._clock = clock
         self._by_kind: Mapping[ProposalKind, tuple[UndoKind, Callable[[Proposal], None]]] = {
             ProposalKind.SUPERSEDE: (UndoKind.SUPERSEDE, self._supersede),
             ProposalKind.PRUNE: (UndoKind.FORGET, self._prune),
+            ProposalKind.MERGE: (UndoKind.MERGE, self._derive),
+            ProposalKind.SUMMARY: (UndoKind.MERGE, self._derive),
         }
 
     def run(self, proposal: Proposal) -> None:
@@ -68,7 +73,7 @@ class CarryingOut:
             kind=undo_kind,
             by=proposal.id,
             conversation=proposal.conversation,
-            result=proposal.keeps,
+            result=proposal.id if undo_kind is UndoKind.MERGE else proposal.keeps,
             originals=others,
             made_at=self._clock.now(),
         )
@@ -122,6 +127,15 @@ class CarryingOut:
         standing = self._standing(proposal.tenant, member)
         if standing is not Standing.FORGOTTEN:
             raise Overtaken(standing)
+
+    def _derive(self, proposal: Proposal) -> None:
+        self._deriving.put(proposal)
+        try:
+            self._check(proposal)
+        except Overtaken:
+            # Readers leave it out by themselves from the moment that a member changed.
+            self._deriving.take_back(proposal)
+            raise
 
     def _standing(self, tenant: str, member: Member) -> Standing:
         current = self._ledger.read(tenant, member.id)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from lodestore.domain.consolidation import MEMBERS_MOST, merged
+from lodestore.domain.consolidation import MEMBERS_MOST, merged, says_what_each_says
 from lodestore.domain.member import Standing, standing_of
 from lodestore.domain.memory import Memory, Record, Scope, continued
 from lodestore.domain.undo_record import UndoKind, UndoRecord
@@ -88,8 +88,11 @@ class Consolidating:
         self, tenant: str, *, dry_run: bool = False, going: Callable[[], bool] = lambda: True
     ) -> Consolidated:
         """Consolidate a tenant. Raises StoreUnavailable, Unavailable; what was merged by then is merged whole."""
-        withdrawn = self._withdrawing.run(tenant, dry_run=dry_run)
-        groups = groups_of(self._views.load(tenant), self._clock.now())
+        view = self._views.load(tenant)
+        withdrawn = self._withdrawing.run(tenant, view, dry_run=dry_run)
+        if withdrawn.changed:
+            view = self._views.load(tenant)
+        groups = groups_of(view, self._clock.now())
         taken, left = groups[:RUN_GROUPS], len(groups[RUN_GROUPS:])
         merges: list[Merge] = []
         kept = 0
@@ -104,10 +107,12 @@ class Consolidating:
                 merge = self._merge(tenant, records, dry_run=dry_run)
                 kept += merge is None
                 merges += [merge] if merge is not None else []
+        if merges and not dry_run:
+            view = self._views.load(tenant)
         return Consolidated(
             merges=tuple(merges),
             withdrawn=withdrawn,
-            compared=self._comparing.run(tenant, self._views.load(tenant), dry_run=dry_run),
+            compared=self._comparing.run(tenant, view, dry_run=dry_run),
             groups=len(groups),
             pairs=sum(len(group) * (len(group) - 1) // 2 for group in groups),
             kept=kept,
@@ -149,6 +154,7 @@ class Consolidating:
             and not record.expired_at(now)
             # What a person changed in a merged memory is in none of its members.
             and not (record.consolidated_reads and record.version > 1)
+            and says_what_each_says(record)
         ]
         forms = [merge_form(memory) for memory in memories]
         return [memory for memory, form in zip(memories, forms, strict=True) if form and form == forms[0]]

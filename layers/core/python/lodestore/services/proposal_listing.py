@@ -123,6 +123,7 @@ def show_proposal(proposal: Proposal, truth: Mapping[str, Read], caller: Caller)
         "kind": str(proposal.kind),
         "status": str(proposal.status),
         "keeps": proposal.keeps,
+        "text": proposal.text,
         "members": [_show_member(member, truth, caller) for member in proposal.members],
         "evidence": dict(proposal.evidence),
         "created_at": show_moment(proposal.created_at),

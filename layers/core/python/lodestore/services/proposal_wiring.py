@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from lodestore.services.carrying_out import CarryingOut, Run
 from lodestore.services.deciding import DecideProposal
+from lodestore.services.deriving import Deriving
 from lodestore.services.proposal_listing import ListProposals
 from lodestore.services.proposals import Proposals
 from lodestore.services.releasing import Releasing
@@ -18,6 +19,7 @@ from lodestore.services.supersede import Superseding
 from lodestore.services.undo_log import UndoLog
 from lodestore.services.undoing import Undo
 from lodestore.services.wiring import Foundation, Shared
+from lodestore.services.withdrawing import Withdrawing
 from lodestore.settings import SecretPolicy
 
 
@@ -37,7 +39,8 @@ def wire_proposals(
     undo_log = UndoLog(a.index, a.meter)
     releasing = Releasing(s.ledger, Superseding(s.ledger), s.tombstones)
     removing = Removing(s.ledger, s.tombstones)
-    carrying_out = CarryingOut(s.ledger, undo_log, removing, releasing, update, a.clock)
+    deriving = Deriving(s.ledger, Withdrawing(s.views, s.truth, removing, a.clock))
+    carrying_out = CarryingOut(s.ledger, undo_log, removing, releasing, deriving, update, a.clock)
     return ProposalTools(
         ListProposals(proposals, s.truth),
         DecideProposal(proposals, carrying_out, a.clock, secrets=secrets),

@@ -89,7 +89,13 @@ class Sleeping:
             done.append(self._step(step, this.run, going))
             progress(done[-1])
         next_due = None if dry_run else self._next_due(tenant)
-        if not dry_run and is_complete(done) and this.swept is not None and set(steps) >= EVERYTHING:
+        if (
+            not dry_run
+            and is_complete(done)
+            and not this.more
+            and this.swept is not None
+            and set(steps) >= EVERYTHING
+        ):
             self._unchanged.note(tenant, this.swept.objects, self._runs.rules_of(tenant).off)
 
         report = SleepReport(
@@ -125,6 +131,9 @@ class Sleeping:
         try:
             moved = run(step)
             status, why = (DONE, None) if moved.skipped is None else ("skipped", moved.skipped)
+            if moved.failed is not None:
+                status, why = FAILED, moved.failed
+                self._meter.count(f"sleep_{step}_failed")
         except FAILURES as error:
             moved, status, why = Moved(), FAILED, type(error).__name__
             self._meter.count(f"sleep_{step}_failed")

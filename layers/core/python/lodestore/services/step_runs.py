@@ -26,6 +26,8 @@ from lodestore.services.proposals import Proposals
 from lodestore.services.pruning import Chosen, Pruned, Pruning
 from lodestore.services.purging import Purged, Purging
 from lodestore.services.refreshing import Refreshed, Refreshing
+from lodestore.services.review_report import review_actions, review_counts
+from lodestore.services.reviewing import Reviewing
 from lodestore.services.segments import Segments
 from lodestore.services.sweeping import Sweeping, Swept
 from lodestore.services.truth import Truth
@@ -40,6 +42,7 @@ from lodestore.services.upkeep_steps import (
     MERGE,
     PRUNE,
     PURGE,
+    REVIEW,
     SWEEP,
 )
 from lodestore.services.vector_sweeping import VectorSweeping
@@ -51,11 +54,12 @@ _NAMED = 8
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What a step did. `skipped`: why there was nothing to do it with."""
+    """What a step did. `skipped`: why there was nothing to do it with; `failed`: why it ended early."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
     actions: tuple[Action, ...] = ()
     skipped: str | None = None
+    failed: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +72,7 @@ class StepServices:
     upkeep: Upkeep
     backfill: Backfill
     consolidating: Consolidating
+    reviewing: Reviewing | None
     withdrawing: Withdrawing
     merging: Merging
     collection: Collection
@@ -101,7 +106,10 @@ class StepRuns:
 
 
 class OneSleep:
-    """The steps of one sleep; `upkept` is what they did on the index so far, `swept` what the sweep saw."""
+    """The steps of one sleep.
+
+    upkept   what they did on the index so far; `swept`: what the sweep saw; `more`: a next sleep has work to go on with
+    """
 
     def __init__(
         self,
@@ -121,6 +129,7 @@ class OneSleep:
         self._going = going
         self.upkept = Upkept()
         self.swept: Swept | None = None
+        self.more = False
         self._runs: Mapping[str, Callable[[], Moved]] = {
             SWEEP: self._sweep,
             EXPIRE: self._expire,
@@ -128,6 +137,7 @@ class OneSleep:
             INDEX: self._index,
             EMBED: self._embed,
             CONSOLIDATE: self._consolidate,
+            REVIEW: self._review,
             MERGE: self._merge,
             COLLECT: self._collect,
             PURGE: self._purge,
@@ -222,6 +232,16 @@ class OneSleep:
         made = (Action("propose", one.id, str(one.evidence["why"])) for one in proposed.made)
         return Moved(counts, (*_withdrawn_actions(done.withdrawn), *merges, *made))
 
+    def _review(self) -> Moved:
+        if self._do.reviewing is None:
+            return Moved(
+                skipped="no model is set, so nothing was judged by one and no old events were summed up"
+            )
+        done = self._do.reviewing.run(self._tenant, dry_run=self._dry_run, going=self._going)
+        # What is left waits for no change of a memory.
+        self.more = done.left > 0
+        return Moved(review_counts(done), tuple(review_actions(done)), failed=done.stopped)
+
     def _merge(self) -> Moved:
         if self._dry_run:
             manifest = self._do.manifests.load(self._tenant).manifest
@@ -238,7 +258,7 @@ class OneSleep:
 
     def _purge(self) -> Moved:
         withdrawn = self._do.withdrawing.run(self._tenant, dry_run=self._dry_run)
-        if not self._dry_run and (withdrawn.ids or withdrawn.forgotten):
+        if not self._dry_run and withdrawn.changed:
             self.upkept = self._do.upkeep.index_more(self._tenant, self.upkept, going=self._going)
         purged: Purged = self._do.purging.run(self._tenant, dry_run=self._dry_run, going=self._going)
         renewed = self._renew()

@@ -15,13 +15,14 @@ PRUNE: Final = "prune"
 INDEX: Final = "index"
 EMBED: Final = "embed"
 CONSOLIDATE: Final = "consolidate"
+REVIEW: Final = "review"
 MERGE: Final = "merge"
 COLLECT: Final = "collect_garbage"
 PURGE: Final = "purge"
 FOLD: Final = "fold_counts"
 REPORT: Final = "report"
 
-STEPS: Final = (SWEEP, EXPIRE, PRUNE, INDEX, EMBED, CONSOLIDATE, MERGE, COLLECT, PURGE, FOLD, REPORT)
+STEPS: Final = (SWEEP, EXPIRE, PRUNE, INDEX, EMBED, CONSOLIDATE, REVIEW, MERGE, COLLECT, PURGE, FOLD, REPORT)
 ON_THE_INDEX: Final = frozenset({INDEX, EMBED, MERGE, COLLECT})
 # What a tenant gets whose markers or counts came; a passed note adds what the clock brings, a week everything.
 ON_CHANGE: Final = frozenset({INDEX, EMBED, MERGE, COLLECT, FOLD, REPORT})

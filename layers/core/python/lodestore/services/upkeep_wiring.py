@@ -22,6 +22,10 @@ from lodestore.services.refreshing import Refreshing
 from lodestore.services.removing import Removing
 from lodestore.services.reporting import Reporting
 from lodestore.services.reports import Reports
+from lodestore.services.review_marks import ReviewMarks
+from lodestore.services.review_pairs import ReviewPairs
+from lodestore.services.review_summaries import ReviewSummaries
+from lodestore.services.reviewing import ModelUse, Reviewing
 from lodestore.services.rules_judge import RulesJudge
 from lodestore.services.sleeping import Sleeping
 from lodestore.services.step_runs import StepRuns, StepServices
@@ -51,6 +55,7 @@ def wire_upkeep(
     counts: Counts,
     proposals: Proposals,
     rules: UpkeepRules,
+    model: ModelUse | None,
 ) -> UpkeepServices:
     """The services of the sleep."""
     vectors = None if i.vectors is None else i.vectors.sweeping
@@ -74,6 +79,7 @@ def wire_upkeep(
             Comparing(s.truth, proposals, RulesJudge(), a.clock),
             a.clock,
         ),
+        reviewing=None if model is None else _reviewing(a, s, proposals, model),
         withdrawing=withdrawing,
         merging=i.merging,
         collection=i.collection,
@@ -100,3 +106,14 @@ def wire_upkeep(
     )
     erasing = ErasingMemory(a.state, s.truth, removing, withdrawing, purging, sleeping, vectors, a.clock)
     return UpkeepServices(sleeping, reports, erasing, UpkeepWorker(sleeping, s.due))
+
+
+def _reviewing(a: Foundation, s: Shared, proposals: Proposals, model: ModelUse) -> Reviewing:
+    return Reviewing(
+        model,
+        s.views,
+        ReviewPairs(s.truth, RulesJudge(), a.clock),
+        ReviewSummaries(s.truth, proposals, a.clock),
+        ReviewMarks(a.index),
+        proposals,
+    )

@@ -37,6 +37,11 @@ class Withdrawn:
     forgotten: tuple[str, ...] = ()
     left: int = 0
 
+    @property
+    def changed(self) -> bool:
+        """Whether anything was done."""
+        return bool(self.ids or self.forgotten)
+
 
 class Withdrawing:
     """Withdrawals of all tenants."""
@@ -47,9 +52,9 @@ class Withdrawing:
         self._removing = removing
         self._clock = clock
 
-    def run(self, tenant: str, *, dry_run: bool = False) -> Withdrawn:
-        """Repair a tenant's merged memories. Raises StoreUnavailable, Unavailable."""
-        view = self._views.load(tenant)
+    def run(self, tenant: str, view: TenantView | None = None, *, dry_run: bool = False) -> Withdrawn:
+        """Repair a tenant's merged memories as `view` shows them. Raises StoreUnavailable, Unavailable."""
+        view = view or self._views.load(tenant)
         unfounded, owing = sorted(_unfounded(view)), sorted(_owing(view))
         ids = [m for m in unfounded[:RUN_MEMORIES] if self.withdraw(tenant, m, dry_run=dry_run)]
         # Whoever merged them anew was killed before it withdrew them.

@@ -1,0 +1,151 @@
+"""Whether a text that another hand wrote keeps what carries a value.
+
+Owns: the guard over every text of a model. Guarantees: pure; texts pass as the same only where each has the same
+numbers with their units, days, negations, quantifiers, words of time and duty, names, quotes, identifiers and paths,
+in one order, and all are in one language that is known; a summary passes only where it has none of its own. What can't
+be judged does not pass.
+Gives up: common nouns and verbs, for which a person decides; and many a good text, since word order and spelling vary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from lodestore.retrieval.known_language import language_of
+from lodestore.retrieval.stop_words import stop_words
+from lodestore.retrieval.verbatim import CALENDAR, is_capitalised, is_quote, tokens
+
+# Small words that turn a statement into another one.
+_TELLING: Final = {
+    "english": frozenset(
+        "not no never none nothing nobody neither nor without except unless only all every each any some both few many "
+        "most more less least half twice once always sometimes often rarely usually must may might can could should "
+        "would before after until since one two three four five six seven eight nine ten eleven twelve hundred "
+        "thousand million first second third last next yesterday today tomorrow if or".split()
+    ),
+    "german": frozenset(
+        "nicht kein keine keinen keiner keinem nie niemals niemand nichts ohne außer nur alle jeder jede jedes einige "
+        "manche beide wenige viele meisten mehr weniger halb zweimal einmal immer manchmal oft selten muss darf kann "
+        "soll sollte vor nach bis seit eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf hundert tausend "
+        "million erste zweite dritte letzte nächste gestern heute morgen wenn oder".split()
+    ),
+    "french": frozenset(
+        "pas ne jamais rien personne aucun aucune sans sauf seulement que tous toutes chaque quelques plusieurs plus "
+        "moins deux trois quatre cinq six sept huit neuf dix onze douze cent mille toujours parfois souvent rarement "
+        "doit peut avant après depuis jusque premier dernier prochain hier demain si ou".split()
+    ),
+    "spanish": frozenset(
+        "no nunca nada nadie ninguno ninguna sin salvo solo todos todas cada algunos algunas ambos pocos muchos más "
+        "menos dos tres cuatro cinco seis siete ocho nueve diez once doce cien mil siempre raramente debe puede antes "
+        "después desde hasta primero último próximo ayer hoy mañana si o".split()
+    ),
+    "portuguese": frozenset(
+        "não nunca nada ninguém nenhum nenhuma sem exceto só somente todos todas cada alguns algumas ambos poucos "
+        "muitos mais menos dois três quatro cinco seis sete oito nove dez onze doze cem mil sempre raramente deve pode "
+        "antes depois desde até primeiro último próximo ontem hoje amanhã se ou".split()
+    ),
+    "italian": frozenset(
+        "non mai niente nulla nessuno nessuna senza tranne solo tutti tutte ogni alcuni alcune entrambi pochi molti "
+        "più meno due tre quattro cinque sei sette otto nove dieci undici dodici cento mille sempre raramente deve può "
+        "prima dopo da fino primo ultimo prossimo ieri oggi domani se o".split()
+    ),
+    "russian": frozenset(
+        "не нет никогда ничего никто без кроме только все каждый некоторые оба мало много больше меньше один два три "
+        "четыре пять шесть семь восемь девять десять сто тысяча всегда иногда часто редко должен может до после с "
+        "первый последний следующий вчера сегодня завтра если или".split()
+    ),
+}
+_SENTENCE_ENDS: Final = frozenset(".!?:\n")
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """`word` in one form; whether it carries a value by itself, and whether it is a name for all that can be told."""
+
+    word: str
+    value: bool
+    initial: bool
+
+
+def same_values(texts: Sequence[str]) -> bool:
+    """Whether all of them carry the same values in the same order."""
+    read = _read_all(texts)
+    if read is None:
+        return False
+    names = _names(read)
+    orders = {tuple(one.word for one in words if one.value or one.word in names) for words in read}
+    return len(orders) == 1 and not any(_lacking(words, read) for words in read)
+
+
+def invented(text: str, sources: Sequence[str], also: Iterable[str] = ()) -> bool:
+    """Whether the text carries a value that none of the sources has, nor is `also` known, or can't be judged."""
+    read = _read_all([text])
+    if read is None:
+        return True
+    known = {_bare(token) for source in sources for token in tokens(source)}.union(also)
+    return any(one.word not in known for one in read[0] if one.value)
+
+
+def _read_all(texts: Sequence[str]) -> list[tuple[_Word, ...]] | None:
+    """The words of each; None where not all are in one language that is known here."""
+    languages = {language_of(text) for text in texts}
+    language = languages.pop() if len(languages) == 1 else None
+    if language is None or language not in _TELLING:
+        return None
+    return [tuple(_words(text, language)) for text in texts]
+
+
+def _names(read: Iterable[Sequence[_Word]]) -> frozenset[str]:
+    """Words that have their capital within a sentence in one of the texts."""
+    return frozenset(one.word for words in read for one in words if one.value)
+
+
+def _lacking(words: Sequence[_Word], read: Iterable[Sequence[_Word]]) -> bool:
+    """Whether a capitalised first word, which may be a name, is missing in another text."""
+    first = {one.word for one in words if one.initial}
+    return any(first - {one.word for one in other} for other in read)
+
+
+def _words(text: str, language: str) -> Iterable[_Word]:
+    telling, idle = _TELLING[language], stop_words(language)
+    starts = True
+    after_number = False
+    for position, token in enumerate(tokens(text)):
+        word = _bare(token)
+        # The first word has lost its capital to `tokens`.
+        capital = is_capitalised(_bare_case(token)) or (position == 0 and token.isalpha())
+        number = any(character.isdigit() for character in token)
+        name = capital and word not in idle and not starts
+        yield _Word(
+            word,
+            value=number
+            or after_number
+            or word in telling
+            or word in CALENDAR
+            or is_quote(token)
+            or name
+            or _is_identifier(token),
+            initial=starts and capital and word not in idle and word not in telling,
+        )
+        after_number = number
+        starts = token in _SENTENCE_ENDS
+        if token in _SENTENCE_ENDS or not token[:1].isalnum():
+            after_number = False
+
+
+def _bare_case(token: str) -> str:
+    return token.removesuffix("'s")
+
+
+def _bare(token: str) -> str:
+    return token if is_quote(token) else _bare_case(token).casefold()
+
+
+def _is_identifier(token: str) -> bool:
+    """A word of more than letters, or with a capital within."""
+    word = _bare_case(token)
+    if len(word) < 2 or is_quote(token):
+        return False
+    return not word.replace("'", "").isalpha() or word[1:] != word[1:].lower()

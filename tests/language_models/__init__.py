@@ -1,0 +1,1 @@
+"""Language models as their services answer over a socket."""

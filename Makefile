@@ -225,7 +225,7 @@ format: $(DEV) ## Format the code and apply the safe fixes
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 
 .PHONY: lock
-lock: ## Pin requirements/*.in anew, with hashes, in requirements/*.txt
+lock: $(DEV) ## Pin requirements/*.in and the clients of the tests anew, with hashes (npm's too)
 	@python=$$(mktemp -d)/lock; trap 'rm -rf "$$(dirname "$$python")"' EXIT; \
 	$(PYTHON) -m venv "$$python" && "$$python/bin/python" $(PIP_INSTALL) uv >&2; \
 	cd requirements; \
@@ -239,7 +239,10 @@ lock: ## Pin requirements/*.in anew, with hashes, in requirements/*.txt
 	compile emulators.in --output-file emulators.txt; \
 	compile supply.in --output-file supply.txt; \
 	compile embed.in --no-deps --output-file embed.txt; \
-	compile multilingual.in --no-deps --output-file multilingual.txt
+	compile multilingual.in --no-deps --output-file multilingual.txt; \
+	cd ../tests/clients/locks/python; \
+	for pin in *.in; do compile "$$pin" --output-file "$${pin%.in}.txt"; done; \
+	cd "$(CURDIR)" && $(BIN)/python -m tests.clients.locking
 
 .PHONY: clean
 clean: ## Remove the virtual environments and caches; memories in DATA stay

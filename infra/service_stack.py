@@ -86,7 +86,11 @@ class ServiceStack(cdk.Stack):
             name=name,
             seconds=seconds,
             memory_mb=self._environment.memory_mb,
-            variables={**self._variables, **({} if tasks is None else tasks.variables)},
+            variables={
+                **self._variables,
+                **({} if tasks is None else tasks.variables),
+                **(self._environment.model_variables if name == "maintenance" else {}),
+            },
             layers=[self._layer(layer) for layer in layers],
             concurrency=self._environment.concurrency if name == "mcp_server" else None,
         )

@@ -22,6 +22,8 @@ PRINCIPAL = r"^arn:aws[a-z-]*:(iam|sts)::\d{12}:(role|user|assumed-role|root)(/.
 PROFILE = r"^(us|eu|apac|jp|au|ca|us-gov|global)\."
 HTTPS = r"^https://[^\s?#]+$"
 UPKEEP_CHARACTERS = 2_500
+# US dollars for a million tokens.
+Price = Annotated[float, Field(ge=0, le=10_000)]
 # The longest that one run of the indexer takes.
 INDEXER_SECONDS = 600
 
@@ -79,6 +81,7 @@ class Environment(_Strict):
     forget_window_hours  for which a forgotten memory can be restored
     prune, sleep_off, tenant_upkeep   what maintenance may do (docs/maintenance.md); the functions refuse to work with
                  rules that are none, each by name
+    sleep_model  bedrock: maintenance, and nothing else, may invoke `sleep_model_id` (docs/consolidation.md)
     embeddings   local needs the model layer, bedrock the permission to invoke `embed_model`
     """
 
@@ -90,6 +93,10 @@ class Environment(_Strict):
     principals: dict[Annotated[str, Field(pattern=PRINCIPAL)], Principal] = {}
     embeddings: Literal["none", "local", "bedrock"] = "none"
     embed_model: Annotated[str, Field(pattern=r"^[a-z0-9.:-]{1,128}$")] = "amazon.titan-embed-text-v2:0"
+    sleep_model: Literal["none", "bedrock"] = "none"
+    sleep_model_id: Annotated[str, Field(pattern=r"^[a-z0-9.:-]{1,128}$")] | None = None
+    sleep_model_budget: Annotated[int, Field(ge=2_000, le=100_000_000)] | None = None
+    sleep_model_price: tuple[Price, Price] | None = None
     retain: bool = False
     kms: bool = False
     vectors: bool = True
@@ -123,6 +130,7 @@ class Environment(_Strict):
             raise ValueError("auth = iam and the table [principals] go together")
         if self.embeddings == "bedrock" and re.match(PROFILE, self.embed_model):
             raise ValueError("embed_model: an inference profile spans regions; name a model of this region")
+        self._check_model()
         if self.vectors and self.vector_bucket is not None:
             raise ValueError("vector_bucket names a bucket made elsewhere, and needs vectors = false")
         if self.alarm_email is not None and not self.alarms:
@@ -135,6 +143,31 @@ class Environment(_Strict):
                 " a function's variables hold 4 kB in all"
             )
         return self
+
+    def _check_model(self) -> None:
+        given = (self.sleep_model_id, self.sleep_model_budget, self.sleep_model_price)
+        if self.sleep_model == "none" and given != (None, None, None):
+            raise ValueError(
+                "sleep_model_id, sleep_model_budget and sleep_model_price need sleep_model = bedrock"
+            )
+        if self.sleep_model == "bedrock" and self.sleep_model_id is None:
+            raise ValueError("sleep_model = bedrock needs sleep_model_id")
+        if re.match(PROFILE, self.sleep_model_id or ""):
+            raise ValueError(
+                "sleep_model_id: an inference profile spans regions; name a model of this region"
+            )
+
+    @property
+    def model_variables(self) -> dict[str, str]:
+        """What maintenance alone is told of the language model; none where there is none."""
+        if self.sleep_model_id is None:
+            return {}
+        told = {"SLEEP_MODEL": self.sleep_model, "SLEEP_MODEL_ID": self.sleep_model_id}
+        if self.sleep_model_budget is not None:
+            told["SLEEP_MODEL_BUDGET"] = str(self.sleep_model_budget)
+        if self.sleep_model_price is not None:
+            told["SLEEP_MODEL_PRICE"] = " ".join(f"{price:g}" for price in self.sleep_model_price)
+        return told
 
     @property
     def upkeep_variables(self) -> dict[str, str]:

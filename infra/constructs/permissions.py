@@ -89,11 +89,14 @@ def grant(role: iam.Role, function: str, storage: StorageStack, environment: Env
     _grant_vectors(role, function, storage, environment)
     if storage.key is not None:
         _allow(role, ["kms:Decrypt", "kms:GenerateDataKey"], [storage.key.key_arn])
+    models = []
     if environment.embeddings == "bedrock" and function in _EMBEDS:
-        model = (
-            f"arn:{storage.partition}:bedrock:{storage.region}::foundation-model/{environment.embed_model}"
-        )
-        _allow(role, ["bedrock:InvokeModel"], [model])
+        models.append(environment.embed_model)
+    if environment.sleep_model_id is not None and function == "maintenance":
+        models.append(environment.sleep_model_id)
+    for model in models:
+        arn = f"arn:{storage.partition}:bedrock:{storage.region}::foundation-model/{model}"
+        _allow(role, ["bedrock:InvokeModel"], [arn])
 
 
 def _grant_vectors(role: iam.Role, function: str, storage: StorageStack, environment: Environment) -> None:

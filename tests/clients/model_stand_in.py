@@ -1,16 +1,18 @@
 """A loopback stand-in of a model's API: it asks for the calls it was told, one a turn, then says that it is done.
 
-Owns: the streams of the Anthropic Messages API and of the OpenAI Responses API, as far as coding agents read them.
+Owns: the streams of the Anthropic Messages API, the OpenAI Responses API and the Gemini API, as far as coding agents
+read them.
 Guarantees: bound to 127.0.0.1; every body that was posted is kept, so that a test sees what the agent told the model.
 Gives up: any other path (an empty JSON object), and every judgement: a turn's call depends on how many tool results
 the conversation has.
 
-Sources: Anthropic "Streaming messages"; OpenAI "Responses streaming events".
+Sources: Anthropic "Streaming messages"; OpenAI "Responses streaming events"; Gemini API "models.streamGenerateContent".
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -50,14 +52,11 @@ def model_stand_in(calls: Sequence[Asked]) -> Iterator[StandIn]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or "{}")
-            streams = {"/v1/messages": _messages, "/v1/responses": _responses}
-            if (stream := streams.get(self.path.partition("?")[0])) is None:
+            streams = {"messages": _messages, "responses": _responses, "streamGenerateContent": _gemini}
+            if (stream := streams.get(re.split("[/:]", self.path.partition("?")[0])[-1])) is None:
                 return self._answer("application/json", "{}")
             bodies.append(body)
-            events = "".join(
-                f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in stream(body, calls)
-            )
-            return self._answer("text/event-stream", events)
+            return self._answer("text/event-stream", "".join(map(_event, stream(body, calls))))
 
         def _answer(self, kind: str, text: str) -> None:
             self.send_response(200)
@@ -78,6 +77,11 @@ def model_stand_in(calls: Sequence[Asked]) -> Iterator[StandIn]:
         finally:
             server.shutdown()
             thread.join()
+
+
+def _event(content: Body) -> str:
+    named = f"event: {content['type']}\n" if "type" in content else ""
+    return f"{named}data: {json.dumps(content)}\n\n"
 
 
 def _messages(body: Body, calls: Sequence[Asked]) -> Iterator[Body]:
@@ -126,3 +130,13 @@ def _responses(body: Body, calls: Sequence[Asked]) -> Iterator[Body]:
         "type": "response.completed",
         "response": {**response, "status": "completed", "output": [item], "usage": usage},
     }
+
+
+def _gemini(body: Body, calls: Sequence[Asked]) -> Iterator[Body]:
+    turn = sum("functionResponse" in part for one in body["contents"] for part in one["parts"])
+    part: Body = {"text": "Done."}
+    if turn < len(calls):
+        part = {"functionCall": {"name": calls[turn].tool, "args": calls[turn].arguments}}
+    content = {"role": "model", "parts": [part]}
+    usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
+    yield {"candidates": [{"index": 0, "content": content, "finishReason": "STOP"}], "usageMetadata": usage}

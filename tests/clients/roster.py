@@ -1,7 +1,7 @@
 """The clients that are tried, and how each is started.
 
-Owns: the pinned versions and commands. Guarantees: every command is run in the client's own environment and prints
-one JSON line {tools, error, recalled}.
+Owns: their versions, those of `locks/`, and the commands. Guarantees: every command is run in the client's own
+environment and prints one JSON line {tools, error, recalled}.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ NODE_PROGRAM = str(NODE / "bin" / "node")
 TYPESCRIPT_1, TYPESCRIPT_2 = "@modelcontextprotocol/sdk@1.32.2", "@modelcontextprotocol/client@2.4.0"
 MCP_REMOTE = "mcp-remote@0.15.1"
 CLAUDE_CODE, CODEX = "@anthropic-ai/claude-code-linux-x64@2.1.332", "@openai/codex@0.171.0"
+GEMINI_CLI = "@google/gemini-cli@0.61.0"
 
 
 def _python(program: str, *packages: str) -> Callable[[str, str], Command]:

@@ -7,8 +7,6 @@ the failed ones.
 from __future__ import annotations
 
 STEPS = ("list", "remember", "error", "recall", "headers")
-# Clients that have no run of their own, and why; they stand at the end of the table.
-NOT_TRIED = {"gemini-cli": "the stand-in of a model does not speak its model's API yet"}
 TABLE: dict[str, tuple[str, ...]] = {}
 
 

@@ -14,7 +14,7 @@ import pytest
 from local_runner.child_server import ChildServer, child_server
 from tests.clients.environments import NODE, NotInstallable, node_variables, npm_package
 from tests.clients.model_stand_in import Asked, StandIn, model_stand_in
-from tests.clients.roster import CLAUDE_CODE, CODEX
+from tests.clients.roster import CLAUDE_CODE, CODEX, GEMINI_CLI
 from tests.clients.steps import note, note_missing
 from tests.clients.test_clients import stored
 from tests.system.processes import RECORDED_SERVER, RecordedEvents, variables
@@ -64,14 +64,18 @@ def run(place: Path, command: Sequence[str], given: Mapping[str, str]) -> str:
 
 
 def tool_results(body: Mapping[str, Any]) -> list[str]:
-    """What the agent told its model of each call, in order; Anthropic's messages or OpenAI's input items."""
+    """What the agent told its model of each call, in order: Anthropic's messages, OpenAI's items, Gemini's contents."""
     contents = [one.get("content") for one in body.get("messages", ())]
     parts = [part for content in contents if isinstance(content, list) for part in content]
     results = [part for part in parts if part.get("type") == "tool_result"]
     outputs = [one for one in body.get("input", ()) if one.get("type") == "function_call_output"]
-    return [
-        json.dumps(one.get("content", one.get("output")), ensure_ascii=False) for one in (*results, *outputs)
-    ]
+    parts = [part for one in body.get("contents", ()) for part in one["parts"]]
+    answers = [part["functionResponse"] for part in parts if "functionResponse" in part]
+    every = (
+        *(one.get("content", one.get("output")) for one in (*results, *outputs)),
+        *(one["response"] for one in answers),
+    )
+    return [json.dumps(one, ensure_ascii=False) for one in every]
 
 
 def judge(name: str, server: ChildServer, recorded: RecordedEvents, model: StandIn, said: str) -> None:
@@ -143,3 +147,29 @@ required = true
         command = (*program, "exec", *unasked, "When is standup?")
         said = run(tmp_path, command, {"CODEX_HOME": str(tmp_path)})
     judge("codex", server, recorded, model, said)
+
+
+def test_gemini_cli_remembers_recovers_and_recalls_for_its_model(
+    server: ChildServer, recorded: RecordedEvents, tmp_path: Path
+) -> None:
+    gemini = installed("gemini-cli", "clients/gemini-cli", GEMINI_CLI) / "bundle" / "gemini.js"
+    entry = {"httpUrl": server.url, "headers": {"X-Memory-Tenant": "gemini-cli"}, "trust": True}
+    settings = {
+        "mcpServers": {"lodestore": entry},
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"disableAutoUpdate": True},
+    }
+    (tmp_path / ".gemini").mkdir()
+    (tmp_path / ".gemini" / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    asked = [Asked(f"mcp_lodestore_{tool}", arguments) for tool, arguments in ARGUMENTS]
+    with model_stand_in(asked) as model:
+        given = {
+            "GEMINI_API_KEY": "stand-in",
+            "GOOGLE_GEMINI_BASE_URL": model.url,
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            "GEMINI_CLI_NO_RELAUNCH": "true",
+        }
+        command = (str(NODE / "bin" / "node"), str(gemini), "--model", "gemini-2.5-flash", "--yolo")
+        said = run(tmp_path, (*command, "--prompt", "When is standup?"), given)
+    judge("gemini-cli", server, recorded, model, said)

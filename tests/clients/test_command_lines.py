@@ -10,7 +10,7 @@ import pytest
 
 from local_runner.child_server import ChildServer, child_server
 from tests.clients.environments import NODE, NotInstallable, node_variables, npm_package
-from tests.clients.roster import CLAUDE_CODE, CODEX
+from tests.clients.roster import CLAUDE_CODE, CODEX, GEMINI_CLI
 from tests.system.processes import RECORDED_SERVER, RecordedEvents, variables
 
 COMMAND_SECONDS = 60.0
@@ -38,6 +38,8 @@ def package(place: str, name: str) -> Path:
 def run(place: Path, command: Sequence[str | Path]) -> str:
     """What a command says, in a home folder of its own."""
     environment = {"PATH": node_variables()["PATH"], "HOME": str(place), "CODEX_HOME": str(place)}
+    # Gemini CLI asks whether the folder that it runs in is trusted.
+    environment["GEMINI_CLI_TRUST_WORKSPACE"] = "true"
     ran = subprocess.run(
         [str(part) for part in command],
         cwd=place,
@@ -69,3 +71,16 @@ def test_codex_takes_the_server_into_its_list(server: ChildServer, tmp_path: Pat
     program = (NODE / "bin" / "node", codex)
     run(tmp_path, (*program, "mcp", "add", "lodestore", "--url", server.url))
     assert server.url in run(tmp_path, (*program, "mcp", "list"))
+
+
+def test_gemini_cli_adds_the_server_and_finds_it_connected(
+    server: ChildServer, recorded: RecordedEvents, tmp_path: Path
+) -> None:
+    gemini = package("clients/gemini-cli", GEMINI_CLI) / "bundle" / "gemini.js"
+    program = (NODE / "bin" / "node", gemini)
+    header = ("--header", "X-Memory-Tenant: acme")
+    added = ("mcp", "add", "--scope", "user", "--transport", "http", "lodestore", server.url, *header)
+    run(tmp_path, (*program, *added))
+    assert "Connected" in run(tmp_path, (*program, "mcp", "list"))
+    posted = [event for event in recorded.of("http") if event.get("body")]
+    assert {event["headers"].get("x-memory-tenant") for event in posted} == {"acme"}

@@ -1,8 +1,9 @@
-"""What is deployed: this tree, the tree with changed code, and the tree with data that is retained.
+"""What is deployed: this tree with a vector engine, the same with changed code, and the same with data retained.
 
-Owns: copies of the tree with one text replaced, and their synths. Guarantees: all three are written by `app.py`'s own
+Owns: copies of the tree with some texts replaced, and their synths. Guarantees: all three are written by `app.py`'s own
 `synthesise`; a text to replace that is not there once is an error. One process writes them, beside whatever else is
-done, because loading aws-cdk-lib takes longer than a synth.
+done, because loading aws-cdk-lib takes longer than a synth. The vector bucket and the embedder are those of
+`tests.cloud.beside`.
 Gives up: the form of the command line; `tests/infra` runs that.
 
     python -m tests.cloud.assemblies FOLDER PYTHON
@@ -23,21 +24,37 @@ PARTS = ("functions", "infra/environments", "layers", "requirements")
 CHANGED_VERSION = f"{__version__}+changed"
 _INIT, _SETTINGS = "layers/core/python/lodestore/__init__.py", "infra/environments/test.toml"
 _VERSION = '__version__ = "{}"'
+VECTOR_BUCKET = "lodestore-test-vectors"
+_ENGINE = f"""vectors = false
+vector_bucket = "{VECTOR_BUCKET}"
+vector_index_threshold = 0
+embeddings = "bedrock"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`new` for `old` in the file `place`."""
+
+    place: str
+    old: str
+    new: str
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A tree to synthesise: this one, with `new` for `old` in the file `place`."""
+    """A tree to synthesise: this one, changed."""
 
     name: str
-    place: str = ""
-    old: str = ""
-    new: str = ""
+    changes: tuple[Change, ...]
 
 
-FIRST = Variant("first")
-CHANGED = Variant("changed", _INIT, _VERSION.format(__version__), _VERSION.format(CHANGED_VERSION))
-RETAINED = Variant("retained", _SETTINGS, "vectors = false", "vectors = false\nretain = true")
+_WITH_ENGINE = Change(_SETTINGS, "vectors = false\n", _ENGINE)
+FIRST = Variant("first", (_WITH_ENGINE,))
+CHANGED = Variant(
+    "changed", (_WITH_ENGINE, Change(_INIT, _VERSION.format(__version__), _VERSION.format(CHANGED_VERSION)))
+)
+RETAINED = Variant("retained", (Change(_SETTINGS, _WITH_ENGINE.old, f"{_ENGINE}retain = true\n"),))
 VARIANTS = (FIRST, CHANGED, RETAINED)
 
 
@@ -47,9 +64,7 @@ def outdir(folder: Path, variant: Variant) -> Path:
 
 
 def tree_of(folder: Path, variant: Variant) -> Path:
-    """The tree of a variant; a copy below the folder where something is changed."""
-    if not variant.place:
-        return ROOT
+    """The tree of a variant, a copy below the folder."""
     tree = folder / f"tree-{variant.name}"
     for part in PARTS:
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
@@ -58,10 +73,11 @@ def tree_of(folder: Path, variant: Variant) -> Path:
     (ROOT / "build" / "layers").mkdir(parents=True, exist_ok=True)
     (tree / "build").mkdir()
     (tree / "build" / "layers").symlink_to(ROOT / "build" / "layers")
-    text = (tree / variant.place).read_text(encoding="utf-8")
-    if text.count(variant.old) != 1:
-        raise ValueError(f"{variant.place} holds {variant.old!r} {text.count(variant.old)} times")
-    (tree / variant.place).write_text(text.replace(variant.old, variant.new), encoding="utf-8")
+    for change in variant.changes:
+        text = (tree / change.place).read_text(encoding="utf-8")
+        if text.count(change.old) != 1:
+            raise ValueError(f"{change.place} holds {change.old!r} {text.count(change.old)} times")
+        (tree / change.place).write_text(text.replace(change.old, change.new), encoding="utf-8")
     return tree
 
 

@@ -20,6 +20,7 @@ import pytest
 
 from tests.clients.environments import NODE, NotInstallable
 from tests.cloud.assemblies import FIRST, outdir
+from tests.cloud.beside import Beside, beside
 from tests.cloud.deployment import Caller, Deployment, eventually
 from tests.cloud.emulator import Emulator, emulator
 from tests.cloud.processes import LAST_WORDS, interrupt_on_sigterm, running
@@ -70,13 +71,22 @@ def place(request: pytest.FixtureRequest) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def aws(place: Path, timeline: Timeline) -> Iterator[Emulator]:
+def stand_ins(place: Path, timeline: Timeline) -> Iterator[Beside]:
+    """The vector engine and the embedding model."""
+    with ExitStack() as ends:
+        with timeline.step("start S3 Vectors and the model"):
+            held = ends.enter_context(beside(place))
+        yield held
+
+
+@pytest.fixture(scope="session")
+def aws(place: Path, stand_ins: Beside, timeline: Timeline) -> Iterator[Emulator]:
     """The emulator, with every call allowed by a policy or denied."""
     if not MINISTACK.exists():
         pytest.fail(f"{MINISTACK} is missing: make test-cloud installs requirements/emulators.txt")
     with ExitStack() as ends:
         with timeline.step("start the emulator"):
-            held = ends.enter_context(emulator(place / "emulator"))
+            held = ends.enter_context(emulator(place / "emulator", stand_ins.environment))
         yield held
 
 

@@ -150,7 +150,8 @@ class Deployment:
         groups = logs.describe_log_groups(logGroupNamePrefix=group)["logGroups"]
         if group not in [held["logGroupName"] for held in groups]:
             return []
-        streams = logs.describe_log_streams(logGroupName=group)["logStreams"]
+        pages = logs.get_paginator("describe_log_streams").paginate(logGroupName=group)
+        streams = [stream for page in pages for stream in page["logStreams"]]
         return [
             event["message"]
             for stream in streams
@@ -170,7 +171,11 @@ class Deployment:
         (policy,) = iam.list_role_policies(RoleName=name)["PolicyNames"]
         right = iam.get_role_policy(RoleName=name, PolicyName=policy)["PolicyDocument"]
         wrong = json.loads(json.dumps(right))
-        (statement,) = [held for held in wrong["Statement"] if f"/{prefix}*" in json.dumps(held["Resource"])]
+        (statement,) = [
+            held
+            for held in wrong["Statement"]
+            if action in held["Action"] and f"/{prefix}*" in json.dumps(held["Resource"])
+        ]
         statement["Action"].remove(action)
         iam.put_role_policy(RoleName=name, PolicyName=policy, PolicyDocument=json.dumps(wrong))
         try:

@@ -2,7 +2,7 @@
 
 Owns: its start, its place, and how clients reach it. Guarantees: it listens on 127.0.0.1 alone, at a port that was
 free; all that it writes lies below one folder; it and the functions that it runs end with the block.
-Gives up: S3 Vectors, which it does not have.
+Gives up: S3 Vectors and Bedrock, which it does not have (`tests.cloud.beside`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import ssl
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,8 +69,11 @@ class Emulator:
 
 
 @contextmanager
-def emulator(folder: Path) -> Iterator[Emulator]:
-    """A fresh one below the folder. Raises RuntimeError with its last words where it does not come up."""
+def emulator(folder: Path, more: Mapping[str, str]) -> Iterator[Emulator]:
+    """A fresh one below the folder, whose functions see `more` variables.
+
+    Raises RuntimeError with its last words where it does not come up.
+    """
     interpreter = MINISTACK.with_name("python")
     (port,) = free_ports(1)
     certificate = folder / "tmp" / "ministack-tls" / "server.crt"
@@ -80,6 +83,7 @@ def emulator(folder: Path) -> Iterator[Emulator]:
         "AUTH": "true",
         "USE_SSL": "1",
         # Functions inherit all of these.
+        **more,
         "AWS_CA_BUNDLE": str(certificate),
         "AWS_EC2_METADATA_DISABLED": "true",
         "TMPDIR": str(folder / "tmp"),

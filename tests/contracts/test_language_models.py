@@ -123,6 +123,19 @@ def test_a_service_that_stays_away_has_failed_for_the_next_question_too(
         assert "4711" not in outcome.reason
 
 
+def test_a_question_that_is_refused_for_what_it_holds_says_nothing_of_the_next(
+    served: tuple[Kind, LanguageModel, Service],
+) -> None:
+    kind, model, service = served
+    if kind == "openai":
+        service.will(openai_error(400, "content_filter"))
+    else:
+        service.will(bedrock_error(400, "ValidationException"))
+    outcome = model.ask(QUESTION)
+    assert isinstance(outcome, Failed)
+    assert (outcome.lasting, len(service.seen)) == (False, 1)
+
+
 def test_an_answer_that_is_no_json_or_without_a_choice_has_failed(
     served: tuple[Kind, LanguageModel, Service],
 ) -> None:

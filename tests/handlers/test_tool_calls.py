@@ -145,7 +145,6 @@ def test_a_surrogate_pair_is_one_character_and_a_lone_half_is_refused_by_name(
     core: StandIn, endpoint: Endpoint
 ) -> None:
     for text in ("cheers 🍸", "👨‍👩‍👧", "שלום", "e\u0301"):
-        assert text.isascii() or "\\u" in json.dumps(text)
         for answer in _both_eras(endpoint, call("remember", {"content": text})):
             assert answer.structured["content"] == text
     core.calls.clear()

@@ -36,6 +36,15 @@ def test_all_layers_of_a_function_fit_with_the_embedding_model() -> None:
     assert re.search(r"function mcp_server: layers of \d+ MB unzipped; Lambda takes 250", said)
 
 
+def test_what_a_language_model_is_told_goes_into_the_layer_with_the_code() -> None:
+    prompts = Path("lodestore", "services", "prompts")
+    held = Layers(ROOT, ARM).code().folder / "python" / prompts
+    source = CORE / prompts
+    assert {path.name: path.read_bytes() for path in held.iterdir()} == {
+        path.name: path.read_bytes() for path in source.iterdir()
+    }
+
+
 def test_layers_that_do_not_fit_stop_the_synth(tmp_path: Path) -> None:
     big = Layer(name="big", folder=tmp_path, digest="0", bytes=UNZIPPED_BYTES_MOST + 1, compiled=False)
     with pytest.raises(BundlingFailed, match=r"mcp_server hold 250 MB .*big 250"):

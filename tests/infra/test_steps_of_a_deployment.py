@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.cloud.assemblies import CHANGED, RETAINED, Variant, tree_of
+from tests.cloud.assemblies import FIRST, VARIANTS, Variant, tree_of
 from tests.cloud.processes import CommandFailed, run
 from tests.cloud.stacks import pinned_cdk
 from tests.cloud.timeline import Timeline
@@ -31,17 +32,20 @@ def test_the_command_line_is_the_one_that_make_deploy_asks_for() -> None:
     assert re.fullmatch(r"aws-cdk@\d+\.\d+\.\d+", pinned_cdk())
 
 
-@pytest.mark.parametrize("variant", [CHANGED, RETAINED], ids=lambda variant: variant.name)
-def test_a_variant_differs_from_the_tree_in_one_text(tmp_path: Path, variant: Variant) -> None:
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_a_variant_differs_from_the_tree_in_its_texts(tmp_path: Path, variant: Variant) -> None:
     tree = tree_of(tmp_path, variant)
-    was = (ROOT / variant.place).read_text(encoding="utf-8")
-    assert (tree / variant.place).read_text(encoding="utf-8") == was.replace(variant.old, variant.new)
-    assert was.count(variant.old) == 1
+    assert variant.changes
+    for change in variant.changes:
+        was = (ROOT / change.place).read_text(encoding="utf-8")
+        assert was.count(change.old) == 1
+        assert (tree / change.place).read_text(encoding="utf-8") == was.replace(change.old, change.new)
 
 
 def test_a_variant_whose_text_is_not_there_is_refused(tmp_path: Path) -> None:
+    (change, *_) = FIRST.changes
     with pytest.raises(ValueError, match="0 times"):
-        tree_of(tmp_path, Variant("none", CHANGED.place, "no such text", ""))
+        tree_of(tmp_path, Variant("none", (replace(change, old="no such text"),)))
 
 
 def test_a_program_that_fails_or_hangs_is_ended_and_its_words_are_kept(tmp_path: Path) -> None:

@@ -90,6 +90,41 @@ def test_who_makes_vectors_may_invoke_the_one_model_and_the_indexer_none(functio
     assert not policy.allows("bedrock:InvokeModelWithResponseStream", f"{MODEL}amazon.titan-embed-text-v2:0")
 
 
+@pytest.mark.promise("P-NO-LLM-ON-WRITE")
+@pytest.mark.parametrize(
+    ("function", "may"), [("mcp_server", False), ("maintenance", True), ("indexer", False)]
+)
+def test_maintenance_alone_knows_the_language_model_and_may_invoke_it(function: str, may: bool) -> None:
+    policy = Policy("kms-bedrock", function)
+    assert policy.allows("bedrock:InvokeModel", f"{MODEL}amazon.nova-lite-v1:0") is may
+    named = function.replace("_", "-")
+    (given,) = [held for name, held in variables("kms-bedrock").items() if named in name]
+    settings = parse_settings(given | {"AWS_LAMBDA_FUNCTION_NAME": "x"})
+    told = (
+        settings.sleep_model,
+        settings.sleep_model_id,
+        settings.sleep_model_budget,
+        settings.sleep_model_price,
+    )
+    assert told == (
+        ("bedrock", "amazon.nova-lite-v1:0", 20_000, (0.06, 0.24)) if may else ("none", None, None, None)
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"sleep_model_id": "x"}, "need sleep_model = bedrock"),
+        ({"sleep_model_budget": 9_000}, "need sleep_model = bedrock"),
+        ({"sleep_model": "bedrock"}, "needs sleep_model_id"),
+        ({"sleep_model": "bedrock", "sleep_model_id": "eu.amazon.nova-lite-v1:0"}, "inference profile"),
+    ],
+)
+def test_settings_of_the_language_model_go_together(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Environment(name="dev", **given)
+
+
 def test_an_inference_profile_is_refused_where_no_permission_could_be_exact() -> None:
     with pytest.raises(ValueError, match="inference profile"):
         Environment(name="dev", embeddings="bedrock", embed_model="eu.cohere.embed-v4:0")

@@ -9,9 +9,11 @@ import pytest
 
 from lodestore.domain.sleep_report import StepReport
 from lodestore.ports.language_model import Failed
-from lodestore.services.upkeep_steps import CONSOLIDATE, EVERYTHING, INDEX, REVIEW
+from lodestore.services import review_pairs
+from lodestore.services.upkeep_steps import CONSOLIDATE, EMBED, EVERYTHING, INDEX, REVIEW
 from tests.language_models.scripted import Scripted, different, memories_in, same, verdict
 from tests.services.index_truth import indexed, shown_by_index, truth_of
+from tests.services.stand_in_embedder import StandInEmbedder
 from tests.services.world import Answer, Instance, World, rows
 
 MOVED = "The team has moved the release to Friday."
@@ -211,6 +213,36 @@ def test_an_answer_that_is_nonsense_is_a_failure_that_the_report_names(world: Wo
 
 
 @pytest.mark.promise("P-SILENT-NEVER")
+def test_a_model_that_never_answers_in_the_form_fails_the_step_and_another_is_asked_it_all(
+    world: World, acme: Instance
+) -> None:
+    stored(acme, *(f"The release of part {letter} is on the board of the team." for letter in "abcdefgh"))
+    world.model = Scripted(lambda _: "Let me think.")
+    for _ in range(2):
+        step = review(world)
+        assert (step.status, step.why, step.counts["failed"]) == ("failed", "it is no JSON", 3)
+    world.model = model = Scripted(different)
+    assert review(world).status == "done"
+    assert len(model.questions) == 1 + 2 + 3 + 4 * 4
+
+
+@pytest.mark.promise("P-SILENT-NEVER")
+def test_a_pair_that_fails_alone_is_named_and_holds_up_no_other(world: World, acme: Instance) -> None:
+    parts = stored(acme, *(f"The release of part {letter} is on the board of the team." for letter in "abcd"))
+    refused = Failed("the model's service: 400 content_filter")
+    world.model = Scripted(lambda question: refused if "part b" in question.text else different(question))
+    step = review(world)
+    assert (step.status, step.counts["failed"], step.counts["pairs"], step.counts["left"]) == (
+        "done",
+        3,
+        6,
+        0,
+    )
+    assert {one.id for one in step.actions} == set(parts[1:])
+    assert review(world).counts["pairs"] == 0
+
+
+@pytest.mark.promise("P-SILENT-NEVER")
 def test_a_service_that_is_away_fails_the_step_and_the_next_sleep_asks_again(
     world: World, acme: Instance
 ) -> None:
@@ -265,6 +297,30 @@ def test_a_sleep_with_work_left_is_not_skipped_though_nothing_changed(world: Wor
     other = world.instance().lodestore.sleeping
     other.run("acme")
     assert other.may_skip("acme") is True
+
+
+@pytest.mark.promise("P-SILENT-NEVER")
+def test_many_memories_are_looked_at_over_several_sleeps_each_once(
+    world: World, acme: Instance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(review_pairs, "RUN_SEEDS", 3)
+    stored(acme, *(f"The release of part {letter} is on the board of the team." for letter in "abcdefgh"))
+    world.model = model = Scripted(different)
+    assert [review(world).counts["left"] for _ in range(3)] == [5, 2, 0]
+    asked = [frozenset(memories_in(question)) for question in model.questions]
+    assert len(asked) == len(set(asked)) == 1 + 2 + 3 + 4 * 4
+
+
+def test_what_is_near_by_meaning_alone_is_asked_about_where_there_are_vectors(world: World) -> None:
+    world.embedder = StandInEmbedder()
+    acme = world.instance("acme")
+    stored(
+        acme, "Peanuts are what Nora must avoid.", "The premises open at nine.", "Our desk hours begin then."
+    )
+    world.model = model = Scripted(different)
+    assert review(world, INDEX, EMBED, REVIEW).counts["pairs"] == 1
+    (question,) = model.questions
+    assert memories_in(question) == ["Our desk hours begin then.", "The premises open at nine."]
 
 
 def test_a_dry_run_asks_nothing_and_says_what_waits(world: World, acme: Instance) -> None:

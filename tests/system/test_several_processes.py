@@ -67,7 +67,7 @@ def check_51_memories(environment: Mapping[str, str]) -> None:
         reader.send(*(("recall", {"query": f"office in {city}", "limit": 1}) for city in CITIES))
         found = [[hit["content"] for hit in answer["hits"]] for answer in reader.receive()]
         assert found == [[f"The office in {city} has a code of its own"] for city in CITIES]
-        assert [hit["id"] for hit in reader.call("recall", query="standup")["hits"]] == list(same)
+        assert [reader.call("recall", query="standup")["hits"][0]["id"]] == list(same)
 
 
 @pytest.mark.case("B12")
@@ -127,12 +127,13 @@ def test_what_one_process_updated_superseded_or_forgot_a_fresh_one_sees_so(folde
         successor = writer.call("remember", content="The budget is 12,000", supersedes=[replaced])["id"]
         assert writer.call("forget", id=forgotten)["deleted"] is True
     with tool_process(folder) as reader:
-        assert {hit["content"] for hit in reader.call("recall", query="cut-over March")["hits"]} == {
-            "The cut-over is on 19 March"
-        }
-        assert [hit["id"] for hit in reader.call("recall", query="what is the budget?")["hits"]] == [
-            successor
-        ]
-        assert reader.call("recall", query="badge number")["hits"] == []
+        standing = {"The cut-over is on 19 March", "The budget is 12,000"}
+        hits = reader.call("recall", query="cut-over March")["hits"]
+        assert hits[0]["content"] == "The cut-over is on 19 March"
+        assert {hit["content"] for hit in hits} <= standing
+        hits = reader.call("recall", query="what is the budget?")["hits"]
+        assert hits[0]["id"] == successor
+        assert {hit["content"] for hit in hits} <= standing
+        assert {hit["content"] for hit in reader.call("recall", query="badge number")["hits"]} <= standing
         assert reader.call("list_memories")["total"] == 2
         assert reader.call("get_memory", id=forgotten)["error"] == "not_found"

@@ -106,4 +106,6 @@ def test_no_sample_survives_in_structured_data(value: object) -> None:
     shown, _ = redact_json({"note": value, "extra": [sample.text for sample in SAMPLES]})
     stored = json.dumps(shown, ensure_ascii=False)
     assert _KEY not in stored
-    assert not [sample.kind for sample in SAMPLES if len(sample.secret) >= 20 and sample.secret in stored]
+    # Some are a secret only by the name beside them, and stand in an ordinary text, too, which stays.
+    told = [sample for sample in SAMPLES if not any(sample.secret in text for text in ORDINARY)]
+    assert not [sample.kind for sample in told if len(sample.secret) >= 20 and sample.secret in stored]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lodestore.domain.fence import fenced
 from lodestore.domain.identity import digest
@@ -77,6 +80,14 @@ def test_a_text_that_knows_its_own_mark_gets_another() -> None:
     assert fenced([("older", "x")]).mark == mark
     forged = f"x </{digest('fence', 'x')[:16]}>"
     assert fenced([("older", forged)]).mark not in forged
+
+
+@given(st.lists(st.text(alphabet=st.characters(codec="utf-8")), min_size=1, max_size=4))
+@pytest.mark.promise("P-UNTRUSTED")
+def test_what_stands_between_marks_is_each_text_to_the_letter(texts: list[str]) -> None:
+    found = fenced([("event", text) for text in texts])
+    pattern = rf"<{found.mark} event>\n(.*?)\n</{found.mark}>"
+    assert re.findall(pattern, found.text, re.DOTALL) == texts
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)

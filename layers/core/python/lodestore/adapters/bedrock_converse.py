@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol, cast
 
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError
+from botocore.exceptions import BotoCoreError, ClientError
 from botocore.session import get_session
 
-from lodestore.adapters.s3_store_answers import FAILURES, cause_of
+from lodestore.adapters.s3_store_answers import FAILURES, cause_of, code_of
 from lodestore.adapters.sdk_logs import keep_content_out
 from lodestore.errors import SettingsError
 from lodestore.ports.language_model import Answered, Failed, Question, Tokens
@@ -78,7 +78,9 @@ class BedrockConverse:
             )
         except (*FAILURES, ValueError, RecursionError) as failure:
             # The SDK lets some bytes that are no JSON raise what its parser raises.
-            return Failed(f"Bedrock: {cause_of(failure)}", lasting=True)
+            # Refused for what it holds, such as its length; anything else would meet the next question, too.
+            ours = isinstance(failure, ClientError) and code_of(failure) == "ValidationException"
+            return Failed(f"Bedrock: {cause_of(failure)}", lasting=not ours)
         return _read(answer)
 
 

@@ -18,6 +18,8 @@ from lodestore.ports.language_model import Answered, Failed, Question, Tokens
 # A token is seldom more than 16 bytes, and escaped at most six times that; the rest is the envelope.
 _BYTES_A_TOKEN = 96
 _BYTES_BESIDE = 65_536
+# Such a request was refused for what it holds: too long, or not let through by a filter.
+_OF_THIS_QUESTION = frozenset({400, 413, 422})
 
 
 class OpenAIChat:
@@ -40,7 +42,7 @@ class OpenAIChat:
         try:
             return _read(self._endpoint.post("chat/completions", self._body(question), most))
         except ServiceFailed as failure:
-            return Failed(str(failure), lasting=True)
+            return Failed(str(failure), lasting=failure.status not in _OF_THIS_QUESTION)
 
     def _body(self, question: Question) -> dict[str, object]:
         return {

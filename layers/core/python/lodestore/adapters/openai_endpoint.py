@@ -33,7 +33,14 @@ _CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
 class ServiceFailed(Exception):
-    """No answer that can be used; the text is for the log, and holds nothing of what was sent."""
+    """No answer that can be used; the text is for the log, and holds nothing of what was sent.
+
+    status   of the answer; None where none came
+    """
+
+    def __init__(self, reason: str, status: int | None = None) -> None:
+        super().__init__(reason)
+        self.status = status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +59,7 @@ class _Refusal:
     reason: str
     again: bool
     wait: float | None = None
+    status: int | None = None
 
 
 class Endpoint:
@@ -83,7 +91,7 @@ class Endpoint:
             wait = self._wait(attempt, answer)
             over = self._clock.elapsed() + wait >= ends
             if not answer.again or attempt == ATTEMPTS or wait > LONGEST_WAIT or over:
-                raise ServiceFailed(f"{answer.reason} (attempt {attempt})")
+                raise ServiceFailed(f"{answer.reason} (attempt {attempt})", answer.status)
             self._clock.pause(wait)
             attempt += 1
 
@@ -132,6 +140,7 @@ class Endpoint:
             f"{self._patience.service}: {response.status}{code}",
             again=response.status in REPEATED,
             wait=self._seconds(response.headers.get("Retry-After", "")),
+            status=response.status,
         )
 
     def _seconds(self, value: str) -> float | None:

@@ -1,10 +1,11 @@
 """Whether a text that another hand wrote keeps what carries a value.
 
-Owns: the guard over every text of a model. Guarantees: pure; texts pass as the same only where each has the same
-numbers with their units, days, negations, quantifiers, words of time and duty, names, quotes, identifiers and paths,
-in one order, and all are in one language that is known; a summary passes only where it has none of its own. What can't
-be judged does not pass.
-Gives up: common nouns and verbs, for which a person decides; and many a good text, since word order and spelling vary.
+Owns: the guard over every text of a model. Guarantees: pure; a text passes for two others only where all three have
+the same numbers with their units, days, negations, quantifiers, words of time and duty, names, quotes, identifiers and
+paths, in one order, in one language that is known; where the two are more than one small edit apart and no mere
+reordering of each other, since that is how another value looks; and where each of its words is one of theirs. A summary
+passes only where it has no value of its own. What can't be judged does not pass.
+Gives up: many a good text, since word order and spelling vary; a person can still merge by hand.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lodestore.retrieval.known_language import language_of
+from lodestore.retrieval.stemming import stem
 from lodestore.retrieval.stop_words import stop_words
 from lodestore.retrieval.verbatim import CALENDAR, is_capitalised, is_quote, tokens
 
@@ -57,6 +59,8 @@ _TELLING: Final = {
         "первый последний следующий вчера сегодня завтра если или".split()
     ),
 }
+# With so few words put in the place of so few, it is the same sentence about something else.
+SMALL_EDIT: Final = 2
 _SENTENCE_ENDS: Final = frozenset(".!?:\n")
 
 
@@ -67,6 +71,24 @@ class _Word:
     word: str
     value: bool
     initial: bool
+
+
+def stands_for(text: str, one: str, other: str) -> bool:
+    """Whether the text may stand for both."""
+    language = language_of(text)
+    if language is None or not may_be_reworded(one, other) or not same_values((text, one, other)):
+        return False
+    known = {stem(word, language) for said in (one, other) for word in _plain(said)}
+    idle = stop_words(language) - _TELLING[language]
+    return all(word in idle or stem(word, language) in known for word in _plain(text))
+
+
+def may_be_reworded(one: str, other: str) -> bool:
+    """Whether the two can say the same in other words, for all that their values and their form tell."""
+    first, second = _plain(one), _plain(other)
+    if not same_values((one, other)) or sorted(first) == sorted(second):
+        return False
+    return max(_edited(first, second)) > SMALL_EDIT and one.count("?") == other.count("?")
 
 
 def same_values(texts: Sequence[str]) -> bool:
@@ -85,7 +107,13 @@ def invented(text: str, sources: Sequence[str], also: Iterable[str] = ()) -> boo
     if read is None:
         return True
     known = {_bare(token) for source in sources for token in tokens(source)}.union(also)
-    return any(one.word not in known for one in read[0] if one.value)
+    if any(one.word not in known for one in read[0] if one.value):
+        return True
+    language = language_of(text)
+    assert language is not None
+    stems = {stem(word, language) for word in known}
+    # A first word may be a name, or any word of theirs in another form.
+    return any(stem(one.word, language) not in stems for one in read[0] if one.initial)
 
 
 def _read_all(texts: Sequence[str]) -> list[tuple[_Word, ...]] | None:
@@ -113,7 +141,8 @@ def _words(text: str, language: str) -> Iterable[_Word]:
     starts = True
     after_number = False
     for position, token in enumerate(tokens(text)):
-        word = _bare(token)
+        # A unit means another one in other letters: 5 MB is not 5 Mb.
+        word = token if after_number else _bare(token)
         # The first word has lost its capital to `tokens`.
         capital = is_capitalised(_bare_case(token)) or (position == 0 and token.isalpha())
         number = any(character.isdigit() for character in token)
@@ -125,6 +154,7 @@ def _words(text: str, language: str) -> Iterable[_Word]:
             or word in telling
             or word in CALENDAR
             or is_quote(token)
+            or token[:1] == "`"
             or name
             or _is_identifier(token),
             initial=starts and capital and word not in idle and word not in telling,
@@ -140,7 +170,21 @@ def _bare_case(token: str) -> str:
 
 
 def _bare(token: str) -> str:
-    return token if is_quote(token) else _bare_case(token).casefold()
+    verbatim = is_quote(token) or token[:1] == "`" or _is_identifier(token)
+    return token if verbatim else _bare_case(token).casefold()
+
+
+def _plain(text: str) -> list[str]:
+    """The words without signs."""
+    return [_bare(token) for token in tokens(text) if any(character.isalnum() for character in token)]
+
+
+def _edited(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:
+    """How many words of each are left without what both begin and end with."""
+    shorter = min(len(first), len(second))
+    begins = next((n for n in range(shorter) if first[n] != second[n]), shorter)
+    ends = next((n for n in range(shorter - begins) if first[-1 - n] != second[-1 - n]), shorter - begins)
+    return len(first) - begins - ends, len(second) - begins - ends
 
 
 def _is_identifier(token: str) -> bool:

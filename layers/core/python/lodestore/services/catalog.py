@@ -50,7 +50,8 @@ _WORDS: Mapping[str, str] = {
     "memory_feedback": "Says whether a recalled memory was of use. Call after using one, or when it misled.",
     "restore_memory": "Brings a memory back that was forgotten within FORGET_WINDOW (24 hours unless set).",
     "list_proposals": (
-        "Lists what maintenance proposes and does not do by itself: to supersede or prune. Call before decide_proposal."
+        "Lists what maintenance proposes and does not do by itself: to supersede, merge, sum up or prune. "
+        "Call before decide_proposal."
     ),
     "decide_proposal": "Accepts a proposal, which is then done, or declines it for good. Call once a person decided.",
     "undo": (

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lodestore.domain.consolidation import summed_up, worded
+from lodestore.domain.member import Standing, standing_of
 from lodestore.domain.memory import Memory, Record, continued
 from lodestore.domain.proposal import Proposal, ProposalKind
 from lodestore.errors import Conflict, Unavailable
@@ -53,11 +54,17 @@ class Deriving:
         self._withdrawing.withdraw(proposal.tenant, proposal.id)
 
     def _draft(self, proposal: Proposal) -> Memory | None:
-        """None where a member is no memory any more; the look at the members that follows says so."""
+        """None where a member is not as it was read; the look at the members that follows says so."""
         found = self._ledger.read_many(proposal.tenant, proposal.member_ids)
-        members = [stands.record for stands in found.values() if stands is not None]
-        memories = [record for record in members if isinstance(record, Memory)]
-        if len(memories) < len(proposal.members) or proposal.text is None:
+        memories: list[Memory] = []
+        for member in proposal.members:
+            stands = found[member.id]
+            record = None if stands is None else stands.record
+            # The text was written of what was read, and may stand for nothing newer.
+            if standing_of(member, record) is not Standing.AS_READ or not isinstance(record, Memory):
+                return None
+            memories.append(record)
+        if proposal.text is None:
             return None
         if proposal.kind is ProposalKind.SUMMARY:
             return summed_up(proposal.id, memories, proposal.text)

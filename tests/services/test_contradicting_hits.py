@@ -92,6 +92,6 @@ def test_the_same_words_of_two_speakers_both_show(world: World, acme: Instance) 
 
 def test_a_distinct_fact_is_never_pushed_out_by_what_repeats_another(acme: Instance) -> None:
     for number in range(8):
-        acme.stored(f"The office is in Oslo{'.' * number}", id=f"same-{number}")
+        acme.stored(f"The office is in Oslo{'.' * (number % 2)}", id=f"same-{number}")
     acme.stored("The office is not in Oslo", id="distinct")
     assert "distinct" in {str(hit["id"]) for hit in rows(acme.call("recall", query="office in Oslo"), "hits")}

@@ -30,11 +30,11 @@ def test_of_three_hundred_twins_in_eight_languages_none_is_taken_for_the_same() 
     assert [pair for pair in pairs if verdict(pair.one, pair.other) is Sameness.SAME] == []
 
 
-def test_of_sixty_true_duplicates_at_least_seventy_in_a_hundred_are_found_without_a_person() -> None:
+def test_of_sixty_true_duplicates_more_than_half_are_merged_and_most_others_are_shown_to_a_person() -> None:
     found = Counter(verdict(pair.one, pair.other) for pair in duplicates())
     assert found.total() == 60
-    assert found[Sameness.SAME] / found.total() >= 0.7
-    assert found[Sameness.WORDING] >= 3
+    assert found[Sameness.SAME] / found.total() >= 0.55
+    assert (found[Sameness.SAME] + found[Sameness.WORDING]) / found.total() >= 0.8
 
 
 @pytest.mark.case("B75")
@@ -57,6 +57,16 @@ def test_of_sixty_true_duplicates_at_least_seventy_in_a_hundred_are_found_withou
         ("The name is Müller", "The name is Muller"),
         ("Le prix est a 5", "Le prix est à 5"),
         ("یک کتاب است می‌روم", "یک کتاب است میروم"),
+        ("The hook is\nif x:\n    a()\nb()", "The hook is\nif x:\n    a()\n    b()"),
+        ("our compose file:\nservices:\n  web:\n  db:", "our compose file:\nservices:\n  web:\n    db:"),
+        ("Call it with sh -c 'echo $HOME' on the host", 'Call it with sh -c "echo $HOME" on the host'),
+        ("Run docker build . Then push the image", "Run docker build. Then push the image"),
+        ("To see what is new use git log main..", "To see what is new use git log main"),
+        ('The 5" pipe has the label "a  b" on it', 'The 5" pipe has the label "a b" on it'),
+        ("The door phrase is ab  cd", "The door phrase is ab cd"),
+        ("The range is [1, 2] in the docs", "The range is (1, 2] in the docs"),
+        ("The path is /srv/a.", "The path is /srv/a"),
+        ("The flag is –x in the shell", "The flag is -x in the shell"),
         ("", "x"),
     ],
 )
@@ -66,10 +76,15 @@ def test_what_may_be_another_value_is_never_the_same(one: str, other: str) -> No
 
 def test_in_a_language_that_is_not_known_only_the_same_text_is_the_same() -> None:
     assert verdict("Nora leads QA", "nora leads QA.") is Sameness.DIFFERENT
-    assert verdict("Nora leads  QA ", "Nora leads QA") is Sameness.SAME
+    assert verdict("Nora leads QA ", "Nora leads QA") is Sameness.SAME
+    assert verdict("Nora leads  QA", "Nora leads QA") is Sameness.DIFFERENT
     assert verdict("年会は十二月です。", "年会は十二月です") is Sameness.DIFFERENT
     assert verdict("年会は１２月です。", "年会は12月です。") is Sameness.SAME
     assert verdict("the office Офис Γραφείο", "The office Офис Γραφείο.") is Sameness.DIFFERENT
+
+
+def test_a_text_of_nothing_but_a_drawn_out_letter_line_gets_a_verdict() -> None:
+    assert verdict("\u0640", "\u0640") is Sameness.SAME
 
 
 def test_no_chain_of_near_ones_joins_two_that_differ() -> None:

@@ -1,9 +1,9 @@
 """The merged memory: what stands for several that say the same.
 
 Owns: how it is made of its members, and its id. Guarantees: pure, and the same for the same members in whatever order
-they come and by whatever steps they were gathered; every tag stays, and the earliest time; the longest member's own
-words stand; nothing is said that no member says. Gives up: more members than MEMBERS_MOST, and more tags than a memory
-may have; such a group stays as it is.
+they come and by whatever steps they were gathered; every tag stays; it is as new as the newest member, so that what
+was said again counts as said then; the longest member's own words stand; nothing is said that no member says.
+Gives up: more members than MEMBERS_MOST, and more tags than a memory may have; such a group stays as it is.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ def merged(members: Sequence[Memory]) -> Memory | None:
     if not 1 < len(ordered) <= MEMBERS_MOST or len(tags) > TAGS:
         return None
     longest = min(ordered, key=lambda memory: (-len(memory.content), memory.content, memory.id))
+    newest = max(ordered, key=lambda memory: (memory.holds_from, memory.created_at, memory.id))
     memory_id = merged_id(ordered)
     ids = tuple(memory.id for memory in ordered)
     return replace(
@@ -54,7 +55,8 @@ def merged(members: Sequence[Memory]) -> Memory | None:
         id=memory_id,
         tags=tags,
         importance=max(memory.importance for memory in ordered),
-        created_at=min(memory.created_at for memory in ordered),
+        created_at=newest.created_at,
+        valid_from=newest.valid_from,
         updated_at=max(memory.updated_at for memory in ordered),
         supersedes=ids,
         superseded_by=(),
@@ -74,20 +76,18 @@ def worded(memory_id: str, members: Sequence[Memory], text: str) -> Memory | Non
 
 
 def summed_up(memory_id: str, events: Sequence[Memory], text: str) -> Memory:
-    """The summary that stands for these events of one scope: what all of them share, the earliest time."""
+    """The summary that stands for these events of one scope: what all of them share, and the newest time."""
     tags = set(events[0].tags).intersection(*(event.tags for event in events))
     made = merged([replace(event, tags=tuple(sorted(tags))) for event in events])
     if made is None:
         raise ValueError(f"2 to {MEMBERS_MOST} events")
     ordered = sorted(events, key=lambda event: event.id)
     same_metadata = all(event.metadata == events[0].metadata for event in events)
-    times = [event.valid_from for event in events if event.valid_from is not None]
     summary = replace(
         made,
         type=MemoryType.SUMMARY,
         category=_shared([event.category for event in events]),
         metadata=events[0].metadata if same_metadata else {},
-        valid_from=min(times, default=None),
         consolidated_reads=tuple(member_of(event) for event in ordered),
     )
     return _with_text(summary, memory_id, events, text)

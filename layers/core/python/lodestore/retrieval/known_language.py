@@ -27,7 +27,7 @@ def language_of(text: str) -> str | None:
     evidence = Counter(
         chain.from_iterable(words_of(piece.text).evidence for piece in found if piece.kind is PieceKind.WORDS)
     )
-    scripts = {script_of(word[0]) for word in evidence if word[0].isalpha()}
+    scripts = {script_of(word[0]) for word in evidence if word[:1].isalpha()}
     # Names of products are Latin in any text; two other scripts are two languages.
     telling = scripts & LANGUAGES.keys() if len(scripts) == 1 else _beside_latin(scripts)
     if len(telling) != 1:

@@ -21,7 +21,7 @@ from lodestore.retrieval.contradictions import topic_of
 from lodestore.retrieval.hashing import NOTHING, hash64
 from lodestore.retrieval.sameness import Reading, read
 
-LIKENESS_VERSION: Final = 1
+LIKENESS_VERSION: Final = 2
 """Raised whenever one of the numbers of any memory changes."""
 
 

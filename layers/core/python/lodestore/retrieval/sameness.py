@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from lodestore.retrieval.known_language import language_of
 from lodestore.retrieval.stemming import stem
-from lodestore.retrieval.verbatim import exact_form, is_capitalised, is_quote, tokens
+from lodestore.retrieval.verbatim import exact_form, is_capitalised, is_quote, tokens, typed_form
 
 # A text with a word only this long at most has no inflection to look for.
 _SHORT = 3
@@ -63,7 +63,7 @@ def read(text: str) -> Reading:
         form = exact_form(text)
         return Reading(f"text\n{form}", None, (form,))
     words = tokens(text)
-    return Reading("words\n" + "\x1f".join(words), language, _wording(words, language), words)
+    return Reading(f"words\n{typed_form(text)}", language, _wording(words, language), words)
 
 
 def judge(one: Reading, other: Reading) -> Sameness:

@@ -1,9 +1,10 @@
 """A text as written, without what only typing varies: the forms by which two statements are found to be the same words.
 
-Owns: `exact_form`, which holds in any language, and `tokens`, whose further equalities hold in a language that is
-known. Guarantees: pure and linear. What carries a value stays: case, digits, raised and circled figures (10² is not
-102), white space inside quotes and code, line ends, question marks, inner punctuation.
-Gives up: spellings of one number or one date; a different spelling is a different token.
+Owns: `exact_form`, which holds in any language; `typed_form`, whose further equalities hold in a language that is
+known; and `tokens`, the words and signs for those who compare and propose. Guarantees: pure and linear. What may carry
+a value stays in both forms: case, digits, raised and circled figures (10² is not 102), every blank and line end inside,
+the kind of quotes, brackets and dashes, question marks, inner punctuation.
+Gives up: spellings of one number or one date; a different spelling is a different text.
 Source: Unicode Standard Annex 15 (NFKC).
 """
 
@@ -28,6 +29,12 @@ _OPENING, _CLOSING = "([{", ".,;:!?)]}"
 _CHUNK = re.compile(r"\n|\S+")
 # Said of an end, a full stop says nothing; after anything but a letter, digit, quote or bracket it may be a path.
 _FULL_STOP = re.compile(r"(?<=[\w\"”“»`)\]}])\.+\Z")
+# After a word of letters alone; `main..` and `v2.` may be names.
+_LAST_STOP = re.compile(r"((?:\A|\s)[^\W\d_]+)\.\Z")
+_APOSTROPHE = re.compile(r"(?<=[^\W\d_])[\u2019\u02bc](?=[^\W\d_])")
+# A word between blanks, with what may close it.
+_WORD = re.compile(r"(?<!\S)[^\W\d_]+(?:'[^\W\d_]+)?(?=[.,;:!?)]*(?:\s|\Z))")
+_FIRST = re.compile(r"[^\W\d_]+(?!\S)")
 _CONTRACTIONS = {
     "can't": ("can", "not"),
     "cannot": ("can", "not"),
@@ -54,8 +61,35 @@ _OPENERS = re.compile(
 
 
 def exact_form(text: str) -> str:
-    """NFKC, but for forms that are another value, with runs of blanks outside quotes as one blank."""
-    text = plain(text).strip()
+    """NFKC, but for forms that are another value, without the white space around the text."""
+    return plain(text).strip()
+
+
+def typed_form(text: str) -> str:
+    """The text in a language that is known; equal ones say the same in the same words.
+
+    Left out: one full stop after a word of letters at the very end, the capital of the first word, a bent apostrophe
+    inside a word, English contractions, the capital of a day or month, and openers such as `Note:`.
+    """
+    form = _OPENERS.sub("", _LAST_STOP.sub(r"\1", exact_form(text)))
+    parts: list[str] = []
+    at = 0
+    for match in _QUOTED.finditer(form):
+        parts += [_typed(form[at : match.start()]), match.group()]
+        at = match.end()
+    form = "".join([*parts, _typed(form[at:])])
+    first = _FIRST.match(form)
+    return form if first is None or not is_capitalised(first.group()) else form[0].lower() + form[1:]
+
+
+def _typed(text: str) -> str:
+    text = _APOSTROPHE.sub("'", text)
+    return _WORD.sub(lambda match: " ".join(_expanded(match.group())), text)
+
+
+def _spaced_form(text: str) -> str:
+    """With runs of blanks outside quotes as one blank."""
+    text = exact_form(text)
     parts: list[str] = []
     at = 0
     for match in _QUOTED.finditer(text):
@@ -65,12 +99,11 @@ def exact_form(text: str) -> str:
 
 
 def tokens(text: str) -> tuple[str, ...]:
-    """The words and signs of a text in a language that is known; equal ones say the same in the same words.
+    """The words and signs of a text in a language that is known, for who compares two and does not merge them.
 
-    Left out: the full stop at the end, the capital of the first word, how quotes, apostrophes and dashes are drawn,
-    English contractions, and openers such as `Note:`.
+    Left out: what `typed_form` leaves out, blanks, and how quotes, apostrophes and dashes are drawn.
     """
-    form = _FULL_STOP.sub("", exact_form(text))
+    form = _FULL_STOP.sub("", _spaced_form(text))
     form = _OPENERS.sub("", form)
     found: list[str] = []
     at = 0

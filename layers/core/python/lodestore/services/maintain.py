@@ -75,6 +75,10 @@ def read_steps(names: tuple[str, ...]) -> frozenset[str]:
     for name in names:
         if name not in STEPS:
             raise InvalidArgument(
-                f"steps: {name!r} is no step.", field="steps", limit=" | ".join(STEPS), got=name
+                f"steps: {name!r} is no step.",
+                field="steps",
+                limit=" | ".join(STEPS),
+                got=name,
+                next_step="Name steps of the limit, or leave steps out for all of them.",
             )
     return frozenset(names) or EVERYTHING

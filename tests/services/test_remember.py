@@ -186,7 +186,7 @@ def test_the_newest_statement_is_always_stored_even_if_it_contradicts(acme: Inst
 def test_near_twins_with_different_values_stay_two_memories(acme: Instance, twins: tuple[str, str]) -> None:
     ids = {acme.stored(twin) for twin in twins}
     assert len(ids) == 2
-    assert sorted(acme.hits(twins[0], limit=10)) == sorted(twins)
+    assert sorted(acme.hits(twins[0], mode="exploratory")) == sorted(twins)
 
 
 def test_a_lifetime_given_again_by_a_retry_changes_nothing(world: World, acme: Instance) -> None:

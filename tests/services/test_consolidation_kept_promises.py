@@ -155,6 +155,25 @@ def test_a_member_that_is_forgotten_takes_the_merged_words_and_leaves_what_a_per
 
 
 @pytest.mark.promise("P-FORGOTTEN")
+@pytest.mark.parametrize("how", ["chain", "undo", "forget"])
+def test_erasing_a_memory_takes_its_words_from_all_that_was_ever_merged_from_it(
+    world: World, acme: Instance, how: str
+) -> None:
+    one, _, made = merged(world, acme, "Note: the zebra office is in Oslo.", "The zebra office is in Oslo.")
+    if how == "chain":
+        acme.stored("the zebra office is in Oslo")
+        sleep(world)
+    elif how == "undo":
+        acme.call("undo", id=made)
+    else:
+        acme.call("forget", id=one)
+        sleep(world)
+    assert acme.lodestore.erasing_memory.run("acme", one).gone
+    files = [path for path in world.folder.rglob("*") if path.is_file()]
+    assert [path for path in files if b"Note: the zebra" in path.read_bytes()] == []
+
+
+@pytest.mark.promise("P-FORGOTTEN")
 def test_words_of_a_forgotten_member_leave_the_history_of_what_they_were_merged_into(
     world: World, acme: Instance
 ) -> None:

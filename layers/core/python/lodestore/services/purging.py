@@ -15,7 +15,9 @@ from datetime import datetime, timedelta
 from itertools import groupby
 
 from lodestore.domain import limits
-from lodestore.domain.memory import Stub
+from lodestore.domain.consolidation import may_be_merged
+from lodestore.domain.member import Standing, standing_of
+from lodestore.domain.memory import Memory, Stub
 from lodestore.format import keys
 from lodestore.format.records import InvalidRecord, decode_record
 from lodestore.ports.clock import Clock
@@ -101,12 +103,15 @@ class Purging:
         for key, group in groupby(versions, key=lambda version: version.key):
             name = keys.parse_memory(key)
             old = [version for version in group if not version.latest]
-            if name is None or name.id not in forgotten or not old:
+            if name is None or not old or not (name.id in forgotten or may_be_merged(name.id)):
                 continue
             if not going() or len(found.versions) >= RUN_VERSIONS:
                 left = True
                 break
-            self._look(tenant, name.id, old, before, found)
+            if name.id in forgotten:
+                self._look(tenant, name.id, old, before, found)
+            if may_be_merged(name.id):
+                self._look_at_merged(tenant, name.id, old, before, found)
         if not dry_run:
             for version in found.versions:
                 self._state.delete_version(version.key, version.version_id)
@@ -139,6 +144,41 @@ class Purging:
         if chosen:
             found.ids.append(memory_id)
             found.versions.extend(chosen)
+
+    def _look_at_merged(
+        self, tenant: str, memory_id: str, old: list[Version], before: datetime | None, found: _Found
+    ) -> None:
+        """Old versions that were merged from what is forgotten since hold its words."""
+        taken = {version.version_id for version in found.versions if version.key == old[0].key}
+        chosen = [
+            version
+            for version in old
+            if not version.deleted
+            and version.version_id not in taken
+            and self._holds_forgotten(tenant, memory_id, version, before)
+        ]
+        if chosen:
+            found.ids.append(memory_id)
+            found.versions.extend(chosen)
+
+    def _holds_forgotten(
+        self, tenant: str, memory_id: str, version: Version, before: datetime | None
+    ) -> bool:
+        try:
+            body = self._state.get_version(version.key, version.version_id, max_bytes=limits.OBJECT_BYTES)
+            record = decode_record(body.body, tenant, memory_id) if isinstance(body, Found) else None
+        except (InvalidRecord, ObjectTooLarge):
+            return False
+        if not isinstance(record, Memory):
+            return False
+        for member in record.consolidated_reads:
+            now = self._truth.read(tenant, member.id).record
+            stub = now if isinstance(now, Stub) else self._tombstones.read(tenant, member.id)
+            if stub is None or standing_of(member, now) is Standing.AS_READ:
+                continue
+            if record.revision <= stub.revision and (before is None or stub.forgotten_at <= before):
+                return True
+        return False
 
     def _is_old(self, tenant: str, stub: Stub, version: Version, found: _Found) -> bool:
         try:

@@ -101,7 +101,7 @@ export: $(RUN) ## Write a tenant's memories: make export TENANT=acme [TO=file] [
 	@exec $(BIN)/lodestore export
 
 .PHONY: import
-import: $(RUN) $(EMBED) ## Take memories in: make import FROM=file|folder TENANT=acme [DRY_RUN=1] [ON_CONFLICT=overwrite] [RESURRECT=1]
+import: $(RUN) $(MODEL) ## Take memories in: make import FROM=file|folder TENANT=acme [DRY_RUN=1] [ON_CONFLICT=overwrite] [RESURRECT=1]
 	@exec $(BIN)/lodestore import
 
 ##@ Cloud (ENV=dev|test|prod; its settings: infra/environments/)

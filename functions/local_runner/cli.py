@@ -39,8 +39,9 @@ variables:
   DATA .lodestore      folder of the memories
   STORE file://DATA    or s3://bucket[/prefix]; the bucket must exist (AWS_ENDPOINT_URL_S3: elsewhere)
   TENANT default       tenant of requests that name none; empty: none
-  AUTH open            open (loopback only) | keys
+  AUTH open            open (loopback only) | keys | oauth | iam (docs/operations.md has their variables)
   EMBEDDINGS local     local | none | bedrock | openai (docs/embedders.md has their variables)
+  EMBED_MODEL          with local: all-MiniLM-L6-v2 (default; English) | multilingual-e5-small
   INDEX_EVERY 1        seconds between runs of the indexer; 0: never
   SLEEP_EVERY 3600     seconds between runs of maintenance; 0: never
   FORGET_WINDOW 86400  seconds for which a forgotten memory can be restored, then its old versions go

@@ -58,7 +58,9 @@ def _proposals(chosen: argparse.Namespace, variables: Variables) -> None:
 def _decide(chosen: argparse.Namespace, variables: Variables) -> None:
     accept = chosen.accept or variables.get("ACCEPT", "")
     if accept not in _DECISIONS:
-        raise Refused(f"say --accept or --decline (ACCEPT must be one of 0 | 1, not {accept!r})")
+        raise Refused(
+            f"accept or decline? make decide ID=... ACCEPT=1 or ACCEPT=0, not {accept!r} (--accept | --decline)"
+        )
     note = chosen.note or variables.get("NOTE", "")
     given = {"id": _id(chosen, variables, "decide"), "accept": _DECISIONS[accept], "note": note}
     _call("decide_proposal", given, variables)

@@ -124,6 +124,9 @@ def _erase(chosen: argparse.Namespace, variables: Variables) -> None:
 
 def _erase_memory(lodestore: Lodestore, tenant: str, memory_id: str, *, verify: bool, dry_run: bool) -> None:
     erasing = lodestore.erasing_memory
+    if not erasing.is_known(tenant, memory_id):
+        # Most often a mistyped id.
+        print(f"lodestore: the tenant {tenant!r} has no memory {memory_id!r}, nor its stub", file=sys.stderr)
     outcome = erasing.look(tenant, memory_id) if verify or dry_run else erasing.run(tenant, memory_id)
     print(json.dumps({"tenant": tenant, "id": memory_id, "dry_run": dry_run, **asdict(outcome)}))
     if verify and not outcome.gone:

@@ -12,8 +12,10 @@ from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutErro
 from botocore.session import get_session
 
 from lodestore.adapters import s3vectors_index, s3vectors_requests
+from lodestore.adapters.s3vectors_client import make_clients
 from lodestore.adapters.s3vectors_index import S3VectorsIndex
 from lodestore.adapters.s3vectors_requests import Unfit, key_batches, put_batches
+from lodestore.errors import SettingsError
 from lodestore.ports.vector_index import Busy, Done, NewVector, NoIndex, Refused
 from tests.services.world import FakeClock, SeededEntropy
 
@@ -186,3 +188,11 @@ def test_what_the_service_would_refuse_is_never_sent(unfit: NewVector) -> None:
 def test_keys_are_deleted_once_each_and_500_at_a_time() -> None:
     batches = list(key_batches(f"k{n % 900}" for n in range(2_000)))
     assert [len(batch) for batch in batches] == [500, 400]
+
+
+def test_a_bucket_without_a_region_is_a_settings_error_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
+    with pytest.raises(SettingsError, match="VECTOR_BUCKET: no region is known"):
+        make_clients()

@@ -117,7 +117,10 @@ class SideBySide:
         freshness = answer["freshness"]
         assert (freshness["degraded"], freshness["tail_truncated"]) == (False, False)
         assert 0 <= freshness["pending"] <= sum(1 for _ in self.model.visible(who))
-        counted = Counter((who.tenant, hit["id"]) for hit in answer["hits"])
+        self._count(process, who, [hit["id"] for hit in answer["hits"]])
+
+    def _count(self, process: int, who: Who, shown: list[str]) -> None:
+        counted = Counter((who.tenant, memory_id) for memory_id in shown)
         self._recalls += counted
         self._unflushed[process] += counted
 
@@ -131,6 +134,7 @@ class SideBySide:
         ranks = [(*FIRST_TYPES, live[i]["type"]).index(live[i]["type"]) for i in ids]
         assert ranks == sorted(ranks)
         assert answer["token_estimate"] <= given["max_tokens"]
+        self._count(process, who, ids)
 
     def stats(self, process: int, who: Who) -> None:
         answer = self._call(process, who, "memory_stats", {})

@@ -66,6 +66,23 @@ def test_what_nobody_used_for_so_long_goes_and_what_was_used_since_stays(
 
 
 @pytest.mark.promise("P-REVERSIBLE-SLEEP")
+@pytest.mark.parametrize("condition", [{"never_recalled": True}, {"unused_for_days": 5}], ids=str)
+def test_what_the_context_shows_each_day_is_in_use(
+    world: World, acme: Instance, condition: dict[str, object]
+) -> None:
+    shown = acme.stored("The timeout is 5 seconds.")
+    indexed(world)
+    for _ in range(10):
+        assert acme.call("memory_context")["ids"] == [shown]
+        world.clock.advance(DAY)
+    # A minute after the last one the next call of any kind that counts flushes them.
+    assert acme.hits("zzz") == []
+    policy: dict[str, object] = {"name": "unused", "older_than_days": 5, "forget": True, **condition}
+    assert prune(world, policy).actions == ()
+    assert forgotten(world) == set()
+
+
+@pytest.mark.promise("P-REVERSIBLE-SLEEP")
 def test_what_is_worth_little_goes_by_importance_use_age_and_feedback_together(
     world: World, acme: Instance
 ) -> None:

@@ -193,3 +193,12 @@ def test_a_dry_run_of_another_stores_file_lists_each_piece_and_how_it_begins(
     assert (last["format"], last["stored"], last["refused"], last["dry_run"]) == ("mem0", 1, 1, True)
     assert "lodestore: memory 2: memory must be a text\n" in dry.stderr
     assert "1 of 2 entries were refused" in dry.stderr
+
+
+def test_a_dry_run_shows_no_credential_that_the_import_would_redact(tmp_path: Path, console: Console) -> None:
+    key = "AKIA" + "0000EXAMPLE00000"
+    file = tmp_path / "mem0.json"
+    file.write_text(json.dumps({"results": [{"memory": f"the key is {key}"}]}), encoding="utf-8")
+    dry = console.run(variables(tmp_path / "data"), "import", str(file), "--dry-run", "--tenant", "acme")
+    assert json.loads(dry.stdout.splitlines()[0])["content"] == "the key is [redacted:aws_access_key_id]"
+    assert key not in dry.stdout + dry.stderr

@@ -78,6 +78,8 @@ def test_one_memory_is_erased_by_its_id_and_no_byte_of_it_is_left(tmp_path: Path
     assert (erased.returncode, json.loads(erased.stdout)["gone"]) == (0, True), erased.stderr
     assert WORD.encode() not in bytes_of(tmp_path)
     assert run_lodestore({**environment, "ID": "word"}, "erase", "--verify").returncode == 0
+    mistyped = run_lodestore({**environment, "ID": "wrod"}, "erase", "--yes")
+    assert "the tenant 'acme' has no memory 'wrod'" in mistyped.stderr
 
 
 @pytest.mark.parametrize(
@@ -109,7 +111,7 @@ def test_proposals_are_listed_decided_and_undone_by_command(tmp_path: Path) -> N
     listed = json.loads(run_lodestore(environment, "proposals").stdout)
     assert [row["id"] for row in listed["proposals"]] == [proposal.id]
     unsure = run_lodestore(environment, "decide", proposal.id)
-    assert (unsure.returncode, "--accept or --decline" in unsure.stderr) == (1, True)
+    assert (unsure.returncode, "--accept | --decline" in unsure.stderr) == (1, True)
     decided = run_lodestore({**environment, "ID": proposal.id, "ACCEPT": "1", "NOTE": "old"}, "decide")
     assert (decided.returncode, json.loads(decided.stdout)["done"]) == (0, True), decided.stderr
     with tool_process(environment) as process:

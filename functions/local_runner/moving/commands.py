@@ -142,11 +142,15 @@ def _count(outcome: Outcome, counts: Counter[str], *, listing: bool) -> None:
 
 
 def _preview(outcome: Outcome) -> dict[str, str]:
+    from lodestore.domain.secrets import redact
     from lodestore.domain.text import shorten
 
     item = outcome.entry.item
     content = item.get("content") if isinstance(item, Mapping) else None
-    return {"content": shorten(content, _PREVIEW_BYTES)[0]} if isinstance(content, str) else {}
+    if not isinstance(content, str):
+        return {}
+    # Whatever SECRETS says of what is stored: a terminal and a log are no place for a credential.
+    return {"content": shorten(redact(content)[0], _PREVIEW_BYTES)[0]}
 
 
 @contextmanager

@@ -64,7 +64,10 @@ def find_source(place: str, named: Format | None) -> Source:
         raise NoSource(f"FROM: {named} is a file, and {place!r} a folder")
     found = named or _told(path)
     if found is None:
-        raise NoSource(f"FROM: what {place!r} is can't be told; say FORMAT={'|'.join(Format)}")
+        raise NoSource(
+            f"FROM: what {place!r} is can't be told; say FORMAT={'|'.join(Format)}"
+            " (basic-memory reads any folder of Markdown notes)"
+        )
     return Source(path, found)
 
 

@@ -18,13 +18,19 @@ DAY = datetime(2026, 3, 9, tzinfo=UTC)
     ("query", "asked"),
     [
         ("deploy -staging", Said(text="deploy", excluded=("staging",))),
-        ("deploy tag:ops", Said(text="deploy", tags=("ops",))),
-        ('deploy TAG:"two words"', Said(text="deploy", tags=("two words",))),
-        ("type:Decision rollout", Said(text="rollout", types=(MemoryType.DECISION,))),
-        ("rollout after:2026-03-09", Said(text="rollout", since=DAY)),
-        ("before:2026-03-09T00:00:00Z rollout", Said(text="rollout", until=DAY)),
+        ("deploy tag:ops", Said(text="deploy", tags=("ops",), filters=("tag:ops",))),
+        ('deploy TAG:"two words"', Said(text="deploy", tags=("two words",), filters=('TAG:"two words"',))),
+        (
+            "type:Decision rollout",
+            Said(text="rollout", types=(MemoryType.DECISION,), filters=("type:Decision",)),
+        ),
+        ("rollout after:2026-03-09", Said(text="rollout", since=DAY, filters=("after:2026-03-09",))),
+        (
+            "before:2026-03-09T00:00:00Z rollout",
+            Said(text="rollout", until=DAY, filters=("before:2026-03-09T00:00:00Z",)),
+        ),
         ('the "blue cart" port', Said(text='the "blue cart" port', phrases=("blue cart",))),
-        ("tag:ops", Said(text="ops", tags=("ops",))),
+        ("tag:ops", Said(text="ops", tags=("ops",), filters=("tag:ops",))),
     ],
 )
 def test_what_people_try_is_understood(query: str, asked: Said) -> None:

@@ -154,3 +154,34 @@ def test_a_vector_of_zeros_is_kept_and_compared_without_harm() -> None:
     assert kept.values.tolist() == [[0, 0, 0, 0]]
     assert np.isfinite(kept.scales).all()
     assert cosines(kept.values[0], kept.values).tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("query", "whole"),
+    [
+        ("port of the production database", {0}),
+        ("port of the staging database", set()),
+        ("coffee machine in the Oslo office", {3}),
+        ("coffee machine in the Frankfurt office", set()),
+        ("retry limit of the payment service", {2}),
+        ("retry limit of the checkout service", set()),
+        ("the team of Lena", {4}),
+        ("what does the team of Ivo prefer", set()),
+    ],
+)
+def test_a_row_that_lacks_a_rare_word_of_the_query_is_not_whole_and_a_common_one_may_be_lacking(
+    query: str, whole: set[int]
+) -> None:
+    contents = [
+        "The production database listens on port 5432.",
+        "The staging cluster of team Ivo runs in Frankfurt.",
+        "The retry limit of payment is 3.",
+        "The office in Oslo has a coffee machine.",
+        "Lena leads search; the team prefers dark mode.",
+        "The checkout is written in Go.",
+        *(f"The service number {number} is a service of the platform" for number in range(20)),
+    ]
+    made = segment([replace(MEMORY, id=f"m{n:02}", content=c) for n, c in enumerate(contents)], model=None)
+    part = Part(made, np.ones(len(made), np.bool_))
+    found = keyword_scores(query_terms(query), corpus_of([part])).whole()
+    assert {int(made.text("id", int(at))[1:]) for at in np.flatnonzero(found)} == whole

@@ -215,7 +215,7 @@ def assemble(
             shared,
             counts,
             proposals,
-            Maintain(upkeep.sleeping, clock, queue),
+            Maintain(upkeep.sleeping, shared.views, clock, queue),
             index_services.vectors,
         ),
         access=Access(

@@ -14,9 +14,11 @@ from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
 from botocore.config import Config
+from botocore.exceptions import NoRegionError
 from botocore.session import get_session
 
 from lodestore.adapters.sdk_logs import keep_content_out
+from lodestore.errors import SettingsError
 
 CONNECT_SECONDS = 1
 # A query that takes longer is of less use to a caller who waits than the shards.
@@ -60,7 +62,7 @@ class S3VectorsClient(Protocol):
 
 
 def make_clients() -> tuple[S3VectorsClient, S3VectorsClient]:
-    """A client for queries and one for the rest. Sends nothing."""
+    """A client for queries and one for the rest. Sends nothing. Raises SettingsError where no region is known."""
     keep_content_out()
     return _client(QUERY_READ_SECONDS), _client(WRITE_READ_SECONDS)
 
@@ -73,4 +75,7 @@ def _client(read_seconds: int) -> S3VectorsClient:
         max_pool_connections=CONNECTIONS,
         tcp_keepalive=True,
     )
-    return cast(S3VectorsClient, get_session().create_client("s3vectors", config=config))
+    try:
+        return cast(S3VectorsClient, get_session().create_client("s3vectors", config=config))
+    except NoRegionError as failure:
+        raise SettingsError("VECTOR_BUCKET: no region is known; is AWS_REGION set?") from failure

@@ -32,6 +32,11 @@ def id_from_content(content: str, conversation: str | None, attempt: int) -> str
     return _derived("content", _scope(conversation), content, str(attempt))
 
 
+def id_from_source(content: str, source: str) -> str:
+    """The id of this content as said by this source, where another source says it under the content's own id."""
+    return _derived("source", source, content)
+
+
 def id_from_key(idempotency_key: str, conversation: str | None) -> str:
     """The id for an idempotency key. A scoped note's key is its conversation's own, so no other one can meet it."""
     return _derived("key", _scope(conversation), idempotency_key)

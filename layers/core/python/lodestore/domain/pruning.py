@@ -30,8 +30,8 @@ class Policy:
     older_than_days    since it was last stated
     importance_below   0 to 1, exclusive
     value_below        0 to 1, exclusive
-    never_recalled     no recall and no useful feedback was ever counted
-    unused_for_days    neither stated nor recalled nor found useful for so long
+    never_recalled     neither recall nor memory_context showed it, and no useful feedback was ever counted
+    unused_for_days    neither stated nor shown by one of these nor found useful for so long
     beyond_newest      it is not among so many newest that the other conditions admit
     forget             True: its memories are forgotten; False: it proposes that they are
     """

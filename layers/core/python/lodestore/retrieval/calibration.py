@@ -98,7 +98,7 @@ def lead(first: float, second: float) -> float:
 
 
 def confidence(score: float, *, whole: bool) -> str:
-    """HIGH, MEDIUM or LOW. `whole`: the memory has every identifier asked for, and every word is known."""
+    """HIGH, MEDIUM or LOW. `whole`: the memory has every identifier and rare word asked for, and knows all words."""
     if score >= HIGH_FROM and whole:
         return "HIGH"
     return "MEDIUM" if score >= MEDIUM_FROM else "LOW"

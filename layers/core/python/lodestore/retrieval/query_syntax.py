@@ -37,6 +37,7 @@ class Said:
 
     types          None: any
     since, until   of created_at: inclusive, exclusive
+    filters        what was read as tag:, type:, before: and after:, as written
     """
 
     text: str
@@ -46,17 +47,25 @@ class Said:
     types: tuple[MemoryType, ...] | None = None
     since: datetime | None = None
     until: datetime | None = None
+    filters: tuple[str, ...] = ()
+
+    @property
+    def narrowing(self) -> tuple[str, ...]:
+        """All that leaves something out, as written."""
+        return (*self.filters, *(f"-{word}" for word in self.excluded))
 
 
 def take_apart(query: str) -> Said:
     """The query's syntax and the text that is left of it."""
     fields: list[tuple[str, str]] = []
+    written: list[str] = []
 
     def field(match: re.Match[str]) -> str:
         name, value = match[1].lower(), match[2].strip('"')
         if len(fields) >= MOST_PARTS or not _is_known(name, value):
             return match[0]
         fields.append((name, value))
+        written.append(match[0])
         return " "
 
     text = _FIELD.sub(field, query)
@@ -78,6 +87,7 @@ def take_apart(query: str) -> Said:
         types=tuple(dict.fromkeys(types)) or None,
         since=moments.get("after"),
         until=moments.get("before"),
+        filters=tuple(dict.fromkeys(written)),
     )
 
 

@@ -80,7 +80,7 @@ class Signals:
 
     fused          of the row's own words and vectors
     quoted         the share of the query's phrases in quotes of which it has every word; None: 0 for all
-    whole          whether it has all identifiers that the query names; None: all have
+    whole          whether it has all identifiers and rare words of the query; None: all have
     reach          the best share of the query's words that a row has
     unknown        the share of the query's words that no row has
     """
@@ -94,7 +94,7 @@ class Signals:
     whole: Mask | None = None
 
     def is_whole(self, row: int) -> bool:
-        """Whether the row has all identifiers asked for, and no word of the query is one that nobody stored."""
+        """Whether the row has what `whole` says, and no word of the query is one that nobody stored."""
         return self.unknown == 0 and (self.whole is None or bool(self.whole[row]))
 
     def features(self) -> Mapping[str, Floats]:

@@ -122,10 +122,25 @@ class KeywordScores:
             words[self._having(forms)] += 1
         return words
 
+    @property
+    def telling(self) -> Sequence[int]:
+        """Which terms of the query a memory that answers it has to have: identifiers, and words that few rows have."""
+        most = bm25.inverse_document_frequency(self.matches.documents, 1)
+        return [
+            term
+            for term, forms in enumerate(self.matches.terms)
+            if term in self.identifiers or self._rarity(forms) >= RARE * most
+        ]
+
+    def _rarity(self, forms: Sequence[int]) -> float:
+        """The inverse document frequency of a term's most common form; 0 where no row has any."""
+        bounds, idf = self.matches.postings.bounds, self.matches.idf
+        return min((float(idf[form]) for form in forms if bounds[form] < bounds[form + 1]), default=0.0)
+
     def whole(self) -> Mask:
-        """Whether each row has all identifiers that the query names."""
+        """Whether each row has all telling terms of the query."""
         has = np.ones(len(self.every), np.bool_)
-        for term in self.identifiers:
+        for term in self.telling:
             found = np.zeros(len(self.every), np.bool_)
             found[self._having(self.matches.terms[term])] = True
             has &= found
@@ -144,6 +159,8 @@ class KeywordScores:
 
 # With so many rows a word that none has says half of what it says with all rows there could be.
 FEW_ROWS = 10
+# As a share of the inverse document frequency of what one row has: a word of 1 % of 10,000 rows, of a third of nine.
+RARE = 0.5
 _ZERO = np.zeros(1, np.int64)
 
 

@@ -2,7 +2,8 @@
 
 Owns: the tool `memory_context`. Guarantees: instructions and preferences first, then what matches the query, then the
 newest; a memory comes whole or is left out and counted, and only the first may be shortened, which it says; each
-content is a quoted string, so that no text can pass for another line (P-UNTRUSTED).
+content is a quoted string, so that no text can pass for another line (P-UNTRUSTED); what is shown counts as recalled,
+so that no policy takes for unused what agents read each day.
 Gives up: exact token counts; the estimate leans to the high side.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor
 
 import numpy as np
 
@@ -24,6 +26,7 @@ from lodestore.retrieval.query_reading import read_query
 from lodestore.retrieval.segment import TYPES, Array
 from lodestore.services import columns
 from lodestore.services.arguments import Arguments
+from lodestore.services.counts import Counts
 from lodestore.services.held_rows import HeldRows
 from lodestore.services.live_rows import LiveRows
 from lodestore.services.query_vectors import QueryVectors
@@ -41,16 +44,28 @@ _RECENT = 20
 _LEAST_CHARACTERS = 40
 # Reads of one call; more than fits any budget.
 _READ = 200
+# Counts that a call is expected to bring; more only make the next flush come earlier.
+_COUNTED = 20
 
 
 class Context:
     """The tool `memory_context`."""
 
     def __init__(
-        self, views: TenantViews, winners: Winners, clock: Clock, *, vectors: QueryVectors, rows: HeldRows
+        self,
+        views: TenantViews,
+        winners: Winners,
+        counts: Counts,
+        clock: Clock,
+        *,
+        vectors: QueryVectors,
+        workers: Executor,
+        rows: HeldRows,
     ) -> None:
         self._views = views
         self._winners = winners
+        self._counts = counts
+        self._workers = workers
         self._clock = clock
         self._vectors = vectors
         self._rows = rows
@@ -63,6 +78,8 @@ class Context:
             "max_tokens", least=limits.CONTEXT_TOKENS_LEAST, most=limits.CONTEXT_TOKENS_MOST
         )
         filters = Filters(types=arguments.choices("types", MemoryType))
+        # Beside the first round trip, as in a recall.
+        flushed = self._workers.submit(self._counts.flush_due, caller.tenant, coming=_COUNTED)
         view = self._views.load(caller.tenant)
         now = self._clock.now()
         live = self._rows.of(view, caller, now)
@@ -71,6 +88,8 @@ class Context:
         still = [m for m in memories if m is not None and not m.expired_at(now) and not m.superseded_by]
         lines, ids = _fill(still, most or DEFAULT_TOKENS)
         context = "\n".join(lines)
+        flushed.result()
+        self._counts.recalled(caller.tenant, ids)
         return {
             "untrusted": True,
             "notice": NOTICE,

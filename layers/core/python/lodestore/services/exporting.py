@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from lodestore.domain.memory import Memory, Stub
+from lodestore.domain.memory import Memory, Record, Stub
 from lodestore.format import keys
 from lodestore.format.transfer_lines import VERSIONS_MOST, TransferLine
 from lodestore.ports.object_store import ObjectStore
@@ -45,6 +45,8 @@ class Exporting:
     ) -> Iterator[TransferLine | Unreadable]:
         """Each memory by id, with `tombstones` each forgotten one's stub, too. Raises StoreUnavailable.
 
+        A merge that a person undid is told without them: its stub has no text, and keeps apart what was taken apart.
+
         versions   with up to 50 earlier versions of each, where the store keeps them
         """
         ids: list[str] = []
@@ -59,7 +61,7 @@ class Exporting:
         copies = self._forgotten.tombstones(tenant)
         for begin in range(0, len(ids), WINDOW):
             for line in self._window(tenant, ids[begin : begin + WINDOW], copies, versions=versions):
-                if tombstones or isinstance(line, Unreadable) or isinstance(line.record, Memory):
+                if tombstones or isinstance(line, Unreadable) or not _is_forgotten(line.record):
                     yield line
 
     def _window(
@@ -76,3 +78,10 @@ class Exporting:
 
     def _earlier(self, memory: Memory) -> tuple[Memory, ...]:
         return tuple(islice(self._reading.versions(memory), 1, 1 + VERSIONS_MOST))
+
+
+def _is_forgotten(record: Record) -> bool:
+    """Whether it is a stub, and none that says that its members stay apart (`Stub.consolidated_reads`)."""
+    if isinstance(record, Memory):
+        return False
+    return not record.consolidated_reads or any(m.id in record.supersedes for m in record.consolidated_reads)

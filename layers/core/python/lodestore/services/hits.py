@@ -1,9 +1,10 @@
 """What recall found, before it is shown: repeated statements as one, and statements that contradict each other.
 
 Owns: `Hit`, and the two rules. Guarantees: neither ever pushes a distinct statement out (tested): what collapses
-has the same terms in the same order, so a number, a negation or a name less or more is another statement (B75); what
-contradicts stays. Of both the newest comes first, at the place of the best. Gives up: more of the same in other words;
-a list of ten has room for it, and MMR was found to gain nothing (notes on retrieval, section 3).
+says the same in the same words by `retrieval/sameness`, and by the same source, so a sign, a unit, an operator, a
+capital or a name less or more is another statement (B75); what contradicts stays. Of both the newest comes first, at
+the place of the best. Gives up: more of the same in other words; a list of ten has room for it, and MMR was found to
+gain nothing (notes on retrieval, section 3).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from datetime import datetime
 
 from lodestore.domain.memory import Memory
 from lodestore.retrieval.contradictions import contradict, topic_of
-from lodestore.retrieval.tokenizer import index_terms
+from lodestore.retrieval.sameness import read
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +36,13 @@ class Hit:
 
 
 def collapse(hits: Sequence[Hit]) -> list[Hit]:
-    """Of hits that say the same but for case and punctuation only the newest stays, and names the others."""
-    kept: dict[tuple[str, ...], Hit] = {}
+    """Of hits of one source that say the same in the same words only the newest stays, and names the others."""
+    kept: dict[tuple[object, ...], Hit] = {}
     for hit in hits:
-        said = tuple(index_terms(hit.memory.content)) or (hit.memory.id,)
+        said = read(hit.memory.content).same_form, hit.memory.source, hit.superseded_by
         first = kept.get(said)
-        if first is None or first.superseded_by != hit.superseded_by:
-            kept[(*said, hit.memory.id) if first is not None else said] = hit
+        if first is None:
+            kept[said] = hit
         else:
             newest, older = (hit, first) if _newness(hit) > _newness(first) else (first, hit)
             similar = (older.memory.id, *first.similar, *hit.similar)

@@ -1,17 +1,19 @@
 """A whole import: entries of a file one after the other, several at a time.
 
-Owns: what may go side by side. Guarantees: outcomes come in the order of the entries, each with its place; an entry
-that is refused is said, and the others go on (P-SILENT-NEVER); two entries of one id, and one that supersedes, never
-run beside another. Memory for `BATCH` entries and what the index shows.
+Owns: what may go side by side. Guarantees: outcomes come in the order of the entries, each with its place, merged
+memories last, for they hold only where their members are; an entry that is refused is said, and the others go on
+(P-SILENT-NEVER); two entries of one id, and one that supersedes, never run beside another. Memory for `BATCH` entries,
+`MERGED_MOST` merged memories, the ids that came, and what the index shows.
 Gives up: the file; readers of `local_runner` make entries of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
+from lodestore.domain.arrival import WRITES, Verdict
 from lodestore.domain.identity import id_from_content
 from lodestore.domain.memory import Memory
 from lodestore.errors import LodestoreError
@@ -25,6 +27,10 @@ from lodestore.services.manifests import Manifests
 from lodestore.services.segments import Segments
 
 BATCH = 16
+MERGED_MOST = 10_000
+"""Merged memories that wait for their members; those behind them are judged where they stand in the file."""
+
+_AS_BROUGHT = WRITES | {Verdict.ALREADY_KNOWN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +89,27 @@ class ImportRuns:
     def run(self, tenant: str, entries: Iterable[Entry], options: ImportOptions) -> Iterator[Outcome]:
         """The outcome of each entry, in order. Raises StoreUnavailable, and whatever the entries' reader raises."""
         shown = self._shown(tenant)
+        brought: set[str] = set()
         batch = _Batch()
-        for entry in entries:
-            memory_id, call, alone = self._prepared(tenant, entry, shown, options)
+        for entry in _merged_last(entries):
+            memory_id, call, alone = self._prepared(tenant, entry, shown, options, brought)
             if memory_id in batch.ids or alone or len(batch.calls) >= BATCH:
-                yield from self._done(batch)
+                yield from self._done(batch, brought)
                 batch = _Batch()
             batch.calls.append((entry, call))
             batch.ids.add(memory_id)
             if alone:
-                yield from self._done(batch)
+                yield from self._done(batch, brought)
                 batch = _Batch()
-        yield from self._done(batch)
+        yield from self._done(batch, brought)
 
     def _prepared(
-        self, tenant: str, entry: Entry, shown: Mapping[str, ShownRow], options: ImportOptions
+        self,
+        tenant: str,
+        entry: Entry,
+        shown: Mapping[str, ShownRow],
+        options: ImportOptions,
+        brought: Set[str],
     ) -> tuple[str, Callable[[], Taken], bool]:
         """The id that the entry is about, what to do, and whether nothing else may go on meanwhile."""
         item = entry.item
@@ -105,8 +117,8 @@ class ImportRuns:
             return "", _raising(LodestoreError(item.why)), False
         if isinstance(item, TransferLine):
             record = item.record
-            alone = isinstance(record, Memory) and bool(record.supersedes)
-            return record.id, lambda: self._importing.take(tenant, item, shown, options), alone
+            alone = bool(record.supersedes)
+            return record.id, lambda: self._importing.take(tenant, item, shown, options, brought), alone
         try:
             statement = self._statements.read(tenant, item)
         except LodestoreError as error:
@@ -114,14 +126,28 @@ class ImportRuns:
         memory_id = id_from_content(statement.content, None, 0)
         return memory_id, lambda: self._statements.take(tenant, statement, options), False
 
-    def _done(self, batch: _Batch) -> Iterator[Outcome]:
-        yield from self._takers.map(_outcome, batch.calls)
+    def _done(self, batch: _Batch, brought: set[str]) -> Iterator[Outcome]:
+        for outcome in self._takers.map(_outcome, batch.calls):
+            if outcome.taken is not None and outcome.taken.verdict in _AS_BROUGHT:
+                brought.add(outcome.taken.memory_id)
+            yield outcome
 
     def _shown(self, tenant: str) -> Mapping[str, ShownRow]:
         try:
             return read_index(tenant, self._manifests, self._segments).rows()
         except NeedsRebuild:
             return {}
+
+
+def _merged_last(entries: Iterable[Entry]) -> Iterator[Entry]:
+    merged: list[Entry] = []
+    for entry in entries:
+        record = entry.item.record if isinstance(entry.item, TransferLine) else None
+        if isinstance(record, Memory) and record.consolidated_reads and len(merged) < MERGED_MOST:
+            merged.append(entry)
+        else:
+            yield entry
+    yield from merged
 
 
 def _outcome(prepared: tuple[Entry, Callable[[], Taken]]) -> Outcome:

@@ -2,14 +2,14 @@
 
 Owns: the way of one line from a file into the state bucket. Guarantees: conditional writes only, so a newer revision is
 never replaced and a line a second time changes nothing (P-IDEMPOTENT, P-NO-LOST-UPDATE); what is forgotten here stays
-so unless `resurrect` asks for it (P-FORGOTTEN); each record is read back from any process at once, as after a write.
-Safe beside a running server.
+so unless `resurrect` asks for it (P-FORGOTTEN); what a record may take away from others is ruled by `import_links`;
+each record is read back from any process at once, as after a write. Safe beside a running server.
 Gives up: one moment. Who reads during an import that brings versions may see an earlier one for an instant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 
 from lodestore.domain.arrival import WRITES, Arrival, OnConflict, Verdict, judge
@@ -17,6 +17,7 @@ from lodestore.domain.memory import Memory, Record, Stub, continued
 from lodestore.errors import Unavailable
 from lodestore.format.transfer_lines import TransferLine
 from lodestore.ports.clock import Clock
+from lodestore.services.import_links import ImportLinks
 from lodestore.services.import_screening import screened
 from lodestore.services.index_rows import ShownRow
 from lodestore.services.ledger import Displaced, Ledger, Standing
@@ -61,16 +62,23 @@ class Importing:
         self._ledger = ledger
         self._tombstones = tombstones
         self._superseding = superseding
+        self._links = ImportLinks(ledger, clock)
         self._clock = clock
         self._secrets = secrets
         self._model = model
 
     def take(
-        self, tenant: str, line: TransferLine, shown: Mapping[str, ShownRow], options: ImportOptions
+        self,
+        tenant: str,
+        line: TransferLine,
+        shown: Mapping[str, ShownRow],
+        options: ImportOptions,
+        brought: Set[str] = frozenset(),
     ) -> Taken:
         """Store the line's record, or say why not. Raises InvalidArgument, TooLarge, Unavailable.
 
-        shown   what the index shows: what it shows as it stands needs no marker
+        shown     what the index shows: what it shows as it stands needs no marker
+        brought   ids that stand here as the same import has them
         """
         now = self._clock.now()
         record, changed = screened(line.record, secrets=self._secrets, now=now, model=self._model)
@@ -80,21 +88,30 @@ class Importing:
         arrival = Arrival(
             record, frozenset(state.revision for state in earlier), options.on_conflict, options.resurrect
         )
-        states = [*reversed(earlier), record]
         for _ in range(_TRIES):
             current = self._ledger.read(tenant, record.id)
             copy = self._tombstones.read(tenant, record.id) if current is None else None
             verdict = judge(arrival, current.record if current is not None else None, copy)
+            links: tuple[str, ...] = ()
+            settled = record
             if verdict in WRITES:
-                self._check_circle(tenant, record)
+                settled = self._linked(record, current, options, brought)
+                links = () if settled.supersedes == record.supersedes else ("supersedes",)
+            states = [*reversed(earlier), settled]
             if options.dry_run or self._settled(tenant, record.id, verdict, states, current, copy, shown):
-                return Taken(record.id, verdict, changed)
+                return Taken(record.id, verdict, (*changed, *links))
         raise Unavailable("Too many writers at once on this memory; it was not imported.")
 
-    def _check_circle(self, tenant: str, record: Record) -> None:
-        """Raises InvalidArgument: two memories that supersede each other would both be hidden."""
-        if isinstance(record, Memory) and record.supersedes:
-            self._superseding.check_cycle(tenant, record.id, record.supersedes)
+    def _linked(
+        self, record: Record, current: Standing | None, options: ImportOptions, brought: Set[str]
+    ) -> Record:
+        """The record with the links that hold here. Raises InvalidArgument where two would hide each other."""
+        self._links.check_members(record, brought, dry_run=options.dry_run)
+        here = current.record if current is not None else None
+        settled = self._links.settled(record, here, options.on_conflict, brought)
+        if isinstance(settled, Memory) and settled.supersedes:
+            self._superseding.check_cycle(settled.tenant, settled.id, settled.supersedes)
+        return settled
 
     def _settled(
         self,

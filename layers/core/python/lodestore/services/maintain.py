@@ -2,7 +2,8 @@
 
 Owns: its arguments. Guarantees: an unknown step is refused by name before anything runs; bounded in time. Where there
 is a queue of maintenance (a deployment), a sleep that changes something is handed to it, because the function that
-answers callers may not do what maintenance may; a dry run only reads, and is answered at once.
+answers callers may not do what maintenance may; a dry run only reads, and is answered at once. An answer names only
+what its caller may see (P-TENANT).
 Gives up: other tenants; each is maintained from within.
 """
 
@@ -20,7 +21,9 @@ from lodestore.ports.clock import Clock
 from lodestore.ports.task_queue import TaskQueue
 from lodestore.services.arguments import Arguments
 from lodestore.services.deadlines import going_for
+from lodestore.services.report_for_caller import for_caller
 from lodestore.services.sleeping import Sleeping
+from lodestore.services.tenant_view import TenantViews
 from lodestore.services.upkeep_steps import EVERYTHING, STEPS
 
 ARGUMENTS = ("steps", "dry_run")
@@ -31,8 +34,11 @@ SECONDS = 60.0
 class Maintain:
     """The tool `maintain`. `queue`: None where this process does the work itself."""
 
-    def __init__(self, sleeping: Sleeping, clock: Clock, queue: TaskQueue | None = None) -> None:
+    def __init__(
+        self, sleeping: Sleeping, views: TenantViews, clock: Clock, queue: TaskQueue | None = None
+    ) -> None:
         self._sleeping = sleeping
+        self._views = views
         self._clock = clock
         self._queue = queue
 
@@ -44,10 +50,11 @@ class Maintain:
         chosen = read_steps(steps or ())
         if self._queue is not None and not dry_run:
             return _handed_over(self._queue, caller.tenant, chosen)
+        before = self._views.load(caller.tenant)
         slept = self._sleeping.run(
             caller.tenant, chosen, dry_run=dry_run, going=going_for(self._clock, SECONDS)
         )
-        return report_fields(slept.report)
+        return report_fields(for_caller(slept.report, before, caller))
 
 
 def _handed_over(queue: TaskQueue, tenant: str, steps: frozenset[str]) -> dict[str, object]:
@@ -68,6 +75,10 @@ def read_steps(names: tuple[str, ...]) -> frozenset[str]:
     for name in names:
         if name not in STEPS:
             raise InvalidArgument(
-                f"steps: {name!r} is no step.", field="steps", limit=" | ".join(STEPS), got=name
+                f"steps: {name!r} is no step.",
+                field="steps",
+                limit=" | ".join(STEPS),
+                got=name,
+                next_step="Name steps of the limit, or leave steps out for all of them.",
             )
     return frozenset(names) or EVERYTHING

@@ -29,17 +29,18 @@ from lodestore.services.arguments import Arguments
 from lodestore.services.counts import Counts
 from lodestore.services.held_rows import HeldRows
 from lodestore.services.hits import Hit, collapse, opposed
+from lodestore.services.live_rows import LiveRows
 from lodestore.services.old_versions import OldVersions
-from lodestore.services.query_vectors import FAILED, Asked, QueryVectors
+from lodestore.services.query_vectors import Asked, QueryVectors
+from lodestore.services.recall_message import Told, emptying
 from lodestore.services.scoring import Ranking, having, rank
-from lodestore.services.selection import FILTER_ARGUMENTS, narrowed, read_filters
+from lodestore.services.selection import FILTER_ARGUMENTS, NO_FILTERS, narrowed, read_filters
 from lodestore.services.shown import NOTICE, fit, show_memory, show_moment
 from lodestore.services.tenant_view import TenantView, TenantViews, unseen
 from lodestore.services.vector_reading import Found, OneReading, Sought, VectorReading
 from lodestore.services.winners import Winners
 
 REFILLS = 2
-NO_FILTERS = Filters()
 ARGUMENTS = (
     "query",
     "mode",
@@ -77,7 +78,7 @@ class Floors:
 
 FLOORS: Mapping[Mode, Floors] = {
     Mode.PRECISION: Floors(3, 0.8, 0.75, 0.1),
-    Mode.BALANCED: Floors(5, 0.65, 0.05, 0.0),
+    Mode.BALANCED: Floors(5, 0.65, 0.5, 0.0),
     Mode.EXPLORATORY: Floors(10, 0.0, 0.0, 0.0),
 }
 
@@ -138,15 +139,14 @@ class Recall:
         view = replace(view, degraded=view.degraded or degraded)
         enough = _enough(question, ranking)
         hits = self._hits(caller, view, question, ranking, enough)
-        pending = _pending_visible(view, caller)
-        answer = _answer(
-            question,
-            view,
-            hits,
-            len(ranking) - enough,
-            self._clock.now(),
-            pending=pending,
+        told = Told(
+            gated=len(ranking) - enough,
             embeddings=vector.state,
+            narrowing=question.said.narrowing,
+            emptying=() if hits else emptying(view, self._live(caller, view, question).masks, question.said),
+        )
+        answer = _answer(
+            question, view, hits, told, self._clock.now(), pending=_pending_visible(view, caller)
         )
         flushed.result()
         self._counts.recalled(caller.tenant, [str(hit["id"]) for hit in _shown_hits(answer)])
@@ -164,7 +164,7 @@ class Recall:
     ) -> tuple[Ranking, bool]:
         """The ranking, and whether the vector engine failed it."""
         now, at = self._clock.now(), question.as_of
-        rows = self._rows.of(view, caller, now, as_of=at, superseded=question.include_superseded)
+        rows = self._live(caller, view, question)
         live = admitted = rows.masks
         if question.filters != NO_FILTERS:
             admitted = columns.both(live, columns.admitted(view, question.filters))
@@ -173,6 +173,15 @@ class Recall:
         found = Found(asked.vector) if reading is None else reading.found(view, live, admitted, asked)
         read = read_query(question.said.text, at or now, question.said.phrases)
         return rank(rows, None if admitted is live else admitted, read, found.vector), found.failed
+
+    def _live(self, caller: Caller, view: TenantView, question: Question) -> LiveRows:
+        return self._rows.of(
+            view,
+            caller,
+            self._clock.now(),
+            as_of=question.as_of,
+            superseded=question.include_superseded,
+        )
 
     def _hits(
         self, caller: Caller, view: TenantView, question: Question, ranking: Ranking, enough: int
@@ -284,11 +293,10 @@ def _answer(
     question: Question,
     view: TenantView,
     found: list[Hit],
-    gated: int,
+    told: Told,
     now: datetime,
     *,
     pending: int,
-    embeddings: str,
 ) -> dict[str, object]:
     hits = [_shown(hit, question, now) for hit in opposed(found)]
     answer: dict[str, object] = {
@@ -296,20 +304,20 @@ def _answer(
         "notice": NOTICE,
         "count": len(hits),
         "hits": [],
-        "gated_out": gated,
+        "gated_out": told.gated,
         "freshness": {
             "generation": view.manifest.generation if view.manifest is not None else 0,
             "pending": pending,
             "degraded": view.degraded,
             "tail_truncated": view.tail_truncated,
             "invalid": view.invalid,
-            "embeddings": embeddings,
+            "embeddings": told.embeddings,
         },
         "mode": str(question.mode),
-        "message": _message(len(hits), gated, embeddings),
+        "message": told.message(len(hits)),
     }
     kept = fit(hits, envelope=answer, most_bytes=question.max_bytes)
-    message = _message(len(kept), gated, embeddings, left_out=len(hits) - len(kept))
+    message = told.message(len(kept), left_out=len(hits) - len(kept))
     return answer | {"count": len(kept), "hits": kept, "message": message}
 
 
@@ -327,19 +335,6 @@ def _shown(hit: Hit, question: Question, now: datetime) -> dict[str, object]:
     if question.explain:
         shown["explain"] = dict(hit.parts)
     return shown
-
-
-def _message(count: int, gated: int, embeddings: str, *, left_out: int = 0) -> str:
-    by_words = " Searched by words only: the embedding model did not answer." if embeddings == FAILED else ""
-    if count:
-        more = f" {left_out} more did not fit max_bytes." if left_out else ""
-        return f"{count} {'memory' if count == 1 else 'memories'} found.{more}{by_words}"
-    if gated:
-        return (
-            f"Nothing relevant is stored; {gated} matched too weakly (mode=exploratory or min_score=0 shows them)."
-            f"{by_words}"
-        )
-    return f"Nothing relevant is stored.{by_words}"
 
 
 def _shown_hits(answer: Mapping[str, object]) -> list[dict[str, object]]:

@@ -51,7 +51,7 @@ class Ranking:
         return Place(*ranked.rows.row_of(int(self._order[rank])))
 
     def whole(self, rank: int) -> bool:
-        """Whether it has all identifiers asked for, and no word of the query is one that nobody stored."""
+        """Whether it has all identifiers and rare words of the query, of which no word is one that nobody stored."""
         return self._ranked().signals.is_whole(int(self._order[rank]))
 
     def parts(self, rank: int) -> dict[str, float]:

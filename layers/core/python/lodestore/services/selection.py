@@ -15,6 +15,7 @@ from lodestore.errors import InvalidArgument
 from lodestore.retrieval.query_syntax import Said
 from lodestore.services.arguments import Arguments
 
+NO_FILTERS = Filters()
 FILTER_ARGUMENTS = ("type", "category", "tags", "since", "until")
 
 

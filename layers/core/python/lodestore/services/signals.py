@@ -47,7 +47,7 @@ def gather(rows: LiveRows, query: QueryReading, vector: QueryVector | None) -> S
         reach=keywords.reach,
         unknown=keywords.unknown,
         quoted=_quoted(query, rows) if query.phrases else None,
-        whole=keywords.whole()[rows.positions] if keywords.identifiers else None,
+        whole=keywords.whole()[rows.positions] if keywords.telling else None,
     )
 
 

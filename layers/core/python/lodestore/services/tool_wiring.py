@@ -75,7 +75,9 @@ def wire_tools(
                 workers=a.workers,
                 rows=rows,
             ),
-            "memory_context": Context(views, winners, a.clock, vectors=vectors, rows=rows),
+            "memory_context": Context(
+                views, winners, counts, a.clock, vectors=vectors, workers=a.workers, rows=rows
+            ),
             "get_memory": reading,
             "list_memories": ListMemories(views, winners, a.clock),
             "memory_stats": Stats(views, counts, a.clock, model=a.model),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from lodestore.domain.arrival import Verdict
 from lodestore.services.import_runs import Entry
 from lodestore.services.importing import ImportOptions
 from tests.services.test_exporting_and_importing import verdicts
-from tests.services.world import Instance, rows
+from tests.services.world import Instance, World, rows
 
 PIZZA = "Likes pizza with olives"
 
@@ -54,3 +56,17 @@ def test_what_was_changed_here_since_is_not_stored_again_for_its_source(acme: In
         acme.call("update_memory", id=memory_id, content=f"Likes pasta, {memory_id}")
     assert taken(acme, (PIZZA, "alice"), (PIZZA, "bob")) == [Verdict.ALREADY_KNOWN] * 2
     assert len(acme.listed()) == 2
+
+
+@pytest.mark.promise("P-SILENT-NEVER")
+def test_a_sleep_does_not_make_one_statement_of_what_two_people_said(acme: Instance, world: World) -> None:
+    for source, content in (
+        ("alice", "My favourite colour is blue."),
+        ("bob", "my favourite colour is blue"),
+    ):
+        acme.stored(content, source=source)
+        world.clock.advance(timedelta(days=1))
+    acme.lodestore.sleeping.run("acme", ("sweep", "index", "consolidate"))
+    assert sources(acme) == ["alice", "bob"]
+    hits = rows(acme.call("recall", query="what is the favourite colour of bob"), "hits")
+    assert hits[0]["source"] == "bob"

@@ -1,11 +1,11 @@
 """What two memories must have in common to be merged, or compared by a person, as numbers for the index.
 
 Owns: the columns `form`, `wording` and `topic`. Guarantees: equal forms only where two memories say the same in the
-same words (`sameness`) and agree in scope, type, category, metadata and times, so that no filter finds the one and
-not the other; equal wordings where they agree in all that and may say it in other forms of the words; equal topics
-where both say something of the same (`contradictions`) in one scope. 0 where there is none: an event has no form,
-since the same words twice are two events. Tags, importance and source may differ; a merge keeps all tags and the
-highest importance.
+same words (`sameness`) and agree in scope, type, category, source, metadata and times, so that no filter finds the one
+and not the other, and the favourite colour of two people stays each one's; equal wordings where they agree in all that
+and may say it in other forms of the words; equal topics where both say something of the same (`contradictions`) in one
+scope. 0 where there is none: an event has no form, since the same words twice are two events. Tags and importance may
+differ; a merge keeps all tags and the highest importance.
 Gives up: numbers of another version; what was indexed under one is not compared until it is indexed again.
 """
 
@@ -21,7 +21,7 @@ from lodestore.retrieval.contradictions import topic_of
 from lodestore.retrieval.hashing import NOTHING, hash64
 from lodestore.retrieval.sameness import Reading, read
 
-LIKENESS_VERSION: Final = 2
+LIKENESS_VERSION: Final = 3
 """Raised whenever one of the numbers of any memory changes."""
 
 
@@ -60,6 +60,7 @@ def _fields(memory: Memory) -> list[object]:
         *_scope(memory),
         str(memory.type),
         memory.category,
+        memory.source,
         memory.metadata,
         *(None if moment is None else format_moment(moment) for moment in times),
     ]

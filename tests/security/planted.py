@@ -165,6 +165,7 @@ def places(world: World) -> dict[str, list[Place]]:
         + [Place(index, keys.slept(TENANT, "0" * 64))],
         "proposal": [Place(index, keys.proposal(TENANT, "0" * 32))],
         "undo": [Place(index, keys.undo(TENANT, "0" * 32))],
+        "reviewed": [Place(index, keys.reviewed(TENANT))],
         "due": [Place(index, keys.due("2026-03-09T01", TENANT))],
     }
 

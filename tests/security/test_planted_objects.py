@@ -51,6 +51,7 @@ KINDS = (
     "slept",
     "proposal",
     "undo",
+    "reviewed",
     "due",
 )
 HEADERS = {"host": "127.0.0.1", "content-type": "application/json", "x-memory-tenant": TENANT}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lodestore.retrieval.kept_values import invented, may_be_reworded, stands_for
+from lodestore.retrieval.kept_values import invented, may_be_reworded, same_values, stands_for
 from tests.unit.retrieval.twin_pairs import twins
 
 REWORDED = [
@@ -75,3 +75,38 @@ def test_a_text_that_drops_changes_or_adds_something_stands_for_neither(text: st
 )
 def test_a_summary_may_leave_out_but_not_add(text: str, held: bool) -> None:
     assert invented(text, ["Nora built part 7 of the release.", "And it was tested by the team."]) is held
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The server has twenty users in the office", "The server has thirty users in the office"),
+        ("The road is five miles from the office", "The road is five kilometres from the office"),
+        ("The price is five dollars a month", "The price is five euros a month"),
+        ("The fourth build is the one to use", "The fifth build is the one to use"),
+        ("It is a > b in the test", "It is a < b in the test"),
+        ("The job is run at noon in the office", "The job is run at midnight in the office"),
+        ("The meeting is weekly in the office", "The meeting is daily in the office"),
+        ("The team has hardly any time", "The team has any time"),
+        ("Der Server hat zwanzig Nutzer in der Stadt", "Der Server hat dreißig Nutzer in der Stadt"),
+        ("Le serveur a vingt places dans la salle", "Le serveur a trente places dans la salle"),
+    ],
+)
+def test_a_number_or_a_time_in_words_and_the_unit_after_it_are_values(one: str, other: str) -> None:
+    assert not same_values((one, other))
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("Bob fixed the server in the office.", "Alice fixed the server in the office."),
+        (
+            "The server was down for twenty minutes in the night",
+            "The server was down for a while in the night",
+        ),
+        ("Nora paid 7 and Ivo paid 5 for the tea", "Nora paid 5 and Ivo paid 7 for the tea"),
+        ("The deploy was done", "The deploy was not done"),
+    ],
+)
+def test_a_summary_invents_no_value_swaps_none_and_drops_no_negation(text: str, source: str) -> None:
+    assert invented(text, [source])

@@ -8,17 +8,20 @@ Gives up: more members than MEMBERS_MOST, and more tags than a memory may have; 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from lodestore.domain.identity import digest
 from lodestore.domain.limits import TAGS
-from lodestore.domain.member import member_of
+from lodestore.domain.member import member_of, says, stands_since
 from lodestore.domain.memory import Member, Memory, MemoryType
+from lodestore.domain.moments import milliseconds
 
 MEMBERS_MOST: Final = 128
 _DERIVED_HEX: Final = 32
+_DERIVED: Final = re.compile(rf"[mp][0-9a-f]{{{_DERIVED_HEX}}}", re.ASCII)
 
 
 def merged_id(members: Sequence[Memory]) -> str:
@@ -26,9 +29,37 @@ def merged_id(members: Sequence[Memory]) -> str:
     return _id_of([member_of(memory) for memory in members])
 
 
+def may_be_merged(memory_id: str) -> bool:
+    """Whether it looks like the id of a merged memory or of an accepted proposal; an own id may look so too."""
+    return _DERIVED.fullmatch(memory_id) is not None
+
+
 def says_what_each_says(memory: Memory) -> bool:
     """Whether its words are those of each member, so that it may be merged with more: not what a model wrote."""
     return not memory.consolidated_reads or memory.id == _id_of(memory.consolidated_reads)
+
+
+def taken_over(memory: Memory, members: Mapping[str, Memory]) -> Memory:
+    """The merged memory as a person's own, who changed it: it holds while its members stand, whatever they say."""
+    reads = tuple(
+        replace(member, digest=str(milliseconds(now.created_at)))
+        if (now := members.get(member.id)) is not None
+        and says(member, now)
+        and milliseconds(now.created_at) >= 0
+        else member
+        for member in memory.consolidated_reads
+    )
+    return replace(memory, consolidated_reads=reads)
+
+
+def is_taken_over(memory: Memory) -> bool:
+    """Whether a person changed it since it was merged."""
+    return any(stands_since(member) is not None for member in memory.consolidated_reads)
+
+
+def noting(memory: Memory) -> tuple[str, ...]:
+    """Those of what it supersedes that note it; what it was merged from does not, and shows by itself once it goes."""
+    return tuple(older for older in memory.supersedes if older not in memory.consolidated_from)
 
 
 def _id_of(members: Sequence[Member]) -> str:

@@ -87,10 +87,10 @@ def meet(
     if address is Address.CONTENT:
         if current.superseded_by or current.content != statement.content:
             return Occupied()
-        return _meet_same(current, statement)
+        return meet_same(current, statement)
     if current.origin == statement.origin:
         return AlreadyKnown(current, changed=current.version > 1)
-    return _meet_same(current, statement) if current.content == statement.content else Clash(current.version)
+    return meet_same(current, statement) if current.content == statement.content else Clash(current.version)
 
 
 def _meet_expired(current: Memory, caller: Caller, *, address: Address) -> Encounter:
@@ -106,7 +106,8 @@ def _meet_vacant(current: Record, *, address: Address) -> Encounter:
     return Occupied() if address is Address.CONTENT else Clash(None)
 
 
-def _meet_same(current: Memory, statement: Statement) -> Encounter:
+def meet_same(current: Memory, statement: Statement) -> AlreadyKnown | Enriched:
+    """What it comes to where its content stands."""
     given = statement.fields
     if statement.ttl_days is not None and current.origin == statement.origin:
         given = replace(given, expires_at=None)

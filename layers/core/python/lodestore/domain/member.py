@@ -11,10 +11,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Final
 
 from lodestore.domain.identity import digest
 from lodestore.domain.memory import Member, Memory, Record
-from lodestore.domain.moments import format_moment
+from lodestore.domain.moments import format_moment, milliseconds
+
+DIGEST_CHARACTERS: Final = 64
 
 
 class Standing(StrEnum):
@@ -34,7 +37,17 @@ def standing_of(member: Member, record: Record | None) -> Standing:
     """How what stands at the member's id now compares with what was read; None: nothing stands there."""
     if not isinstance(record, Memory):
         return Standing.FORGOTTEN
-    return Standing.AS_READ if digest_of(record) == member.digest else Standing.CHANGED
+    return Standing.AS_READ if says(member, record) else Standing.CHANGED
+
+
+def says(member: Member, memory: Memory) -> bool:
+    """Whether the memory still states what was read."""
+    return member.digest in (digest_of(memory), str(milliseconds(memory.created_at)))
+
+
+def stands_since(member: Member) -> int | None:
+    """Since when the memory has to stand there, in milliseconds since 1970; None: it has to state the same."""
+    return None if len(member.digest) == DIGEST_CHARACTERS else int(member.digest)
 
 
 def digest_of(memory: Memory) -> str:

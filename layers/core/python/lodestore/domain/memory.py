@@ -64,7 +64,10 @@ class Embedding:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A memory as it was read: its id, its revision, and the digest of what it stated (`domain/member.digest_of`)."""
+    """A memory as it was read: its id, its revision, and the digest of what it stated (`domain/member.digest_of`).
+
+    Where that is a number: since when it has stood, in milliseconds since 1970; then it may state anything.
+    """
 
     id: str
     revision: str
@@ -80,7 +83,8 @@ class Memory:
     origin          digest of the first request; no update changes it
     idempotency     digest of the idempotency key it was first stored under, if any
     consolidated_from    ids that a merged memory is made of; `consolidated_reads` the same as they were read, and
-                         it holds only while each of them still says that (services/founded)
+                         it holds only while each of them still says that (services/founded); once a person changed
+                         it, while each of them stands since then, whatever it says
     """
 
     id: str

@@ -17,7 +17,7 @@ from lodestore.domain.memory import Member
 from lodestore.domain.moments import format_moment, parse_moment
 from lodestore.domain.revision import is_revision
 
-_DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}|[0-9]{1,15}", re.ASCII)
 
 
 def member_fields(member: Member) -> dict[str, str]:

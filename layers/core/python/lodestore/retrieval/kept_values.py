@@ -10,6 +10,7 @@ Gives up: many a good text, since word order and spelling vary; a person can sti
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -59,6 +60,59 @@ _TELLING: Final = {
         "первый последний следующий вчера сегодня завтра если или".split()
     ),
 }
+# Numbers in words above those, fractions, ranks, and times with a name.
+_NUMBERS: Final = {
+    "english": frozenset(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million "
+        "billion dozen fourth fifth sixth seventh eighth ninth tenth eleventh twelfth quarter double triple "
+        "single".split()
+    ),
+    "german": frozenset(
+        "null eins ein eine einen zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn "
+        "sechzehn siebzehn achtzehn neunzehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig hundert "
+        "tausend million milliarde dutzend dritte vierte fünfte sechste siebte achte neunte zehnte doppelt".split()
+    ),
+    "french": frozenset(
+        "zéro deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize vingt trente "
+        "quarante cinquante soixante cent mille million milliard douzaine deuxième troisième quatrième cinquième "
+        "sixième".split()
+    ),
+    "spanish": frozenset(
+        "cero dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis veinte treinta "
+        "cuarenta cincuenta sesenta setenta ochenta noventa cien mil millón docena segundo tercero cuarto "
+        "quinto".split()
+    ),
+    "portuguese": frozenset(
+        "zero dois três quatro cinco seis sete oito nove dez onze doze treze quatorze quinze vinte trinta quarenta "
+        "cinquenta sessenta setenta oitenta noventa cem mil milhão dúzia segundo terceiro quarto quinto".split()
+    ),
+    "italian": frozenset(
+        "zero due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici venti trenta "
+        "quaranta cinquanta sessanta settanta ottanta novanta cento mille milione dozzina secondo terzo quarto".split()
+    ),
+    "russian": frozenset(
+        "ноль один два три четыре пять шесть семь восемь девять десять двадцать тридцать сорок пятьдесят сто тысяча "
+        "миллион второй третий четвёртый пятый".split()
+    ),
+}
+_MORE_TELLING: Final = {
+    "english": frozenset(
+        "hardly barely nearly almost noon midnight midday hourly daily weekly monthly quarterly yearly annually "
+        "up down above below under left right off".split()
+    ),
+    "german": frozenset(
+        "kaum fast mittags mitternacht stündlich täglich wöchentlich monatlich jährlich über unter links rechts".split()
+    ),
+    "french": frozenset("midi minuit quotidien hebdomadaire mensuel annuel presque gauche droite".split()),
+    "spanish": frozenset("mediodía medianoche diario semanal mensual anual casi izquierda derecha".split()),
+}
+_NEGATIONS: Final = frozenset(
+    "not no never none nothing nobody nicht kein keine nie niemals pas ne jamais rien aucun aucune nunca nada ningún "
+    "ninguno ninguna não nenhum nenhuma non mai nessuno nessuna не нет никогда".split()
+)
+# Signs that compare or reckon.
+_SIGNS: Final = frozenset("<>=≠≤≥±+*/%&|^~→←")
 # With so few words put in the place of so few, it is the same sentence about something else.
 SMALL_EDIT: Final = 2
 _SENTENCE_ENDS: Final = frozenset(".!?:\n")
@@ -111,9 +165,30 @@ def invented(text: str, sources: Sequence[str], also: Iterable[str] = ()) -> boo
         return True
     language = language_of(text)
     assert language is not None
+    if _turns_one_round(text, sources, language):
+        return True
     stems = {stem(word, language) for word in known}
     # A first word may be a name, or any word of theirs in another form.
     return any(stem(one.word, language) not in stems for one in read[0] if one.initial)
+
+
+def _turns_one_round(text: str, sources: Sequence[str], language: str) -> bool:
+    """Whether it says a source's words without their negation, or all its values in an order that no source has."""
+    said = set(_plain(text))
+    values = [one.word for one in _words(text, language) if one.value]
+    holding: list[list[str]] = []
+    for source in sources:
+        words = _plain(source)
+        if said <= set(words) and not (_NEGATIONS & set(words)) <= said:
+            return True
+        if not Counter(values) - Counter(_bare(token) for token in tokens(source)):
+            holding.append([_bare(token) for token in tokens(source)])
+    return bool(holding) and not any(_in_order(values, words) for words in holding)
+
+
+def _in_order(values: Iterable[str], words: Iterable[str]) -> bool:
+    rest = iter(words)
+    return all(value in rest for value in values)
 
 
 def _read_all(texts: Sequence[str]) -> list[tuple[_Word, ...]] | None:
@@ -137,7 +212,9 @@ def _lacking(words: Sequence[_Word], read: Iterable[Sequence[_Word]]) -> bool:
 
 
 def _words(text: str, language: str) -> Iterable[_Word]:
-    telling, idle = _TELLING[language], stop_words(language)
+    counted = _NUMBERS[language]
+    telling = _TELLING[language] | counted | _MORE_TELLING.get(language, frozenset())
+    idle = stop_words(language)
     starts = True
     after_number = False
     for position, token in enumerate(tokens(text)):
@@ -145,14 +222,16 @@ def _words(text: str, language: str) -> Iterable[_Word]:
         word = token if after_number else _bare(token)
         # The first word has lost its capital to `tokens`.
         capital = is_capitalised(_bare_case(token)) or (position == 0 and token.isalpha())
-        number = any(character.isdigit() for character in token)
+        number = any(character.isdigit() for character in token) or _bare(token) in counted
+        number = number or (language == "german" and _bare(token).endswith(("zig", "ßig", "zehn", "hundert")))
         name = capital and word not in idle and not starts
         yield _Word(
             word,
             value=number
             or after_number
-            or word in telling
+            or _bare(token) in telling
             or word in CALENDAR
+            or not _SIGNS.isdisjoint(token)
             or is_quote(token)
             or token[:1] == "`"
             or name

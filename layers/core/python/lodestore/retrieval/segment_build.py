@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from lodestore.domain.member import digest_of
-from lodestore.domain.memory import Memory, Record, Scope, Stub
+from lodestore.domain.member import digest_of, stands_since
+from lodestore.domain.memory import Member, Memory, Record, Scope, Stub
 from lodestore.domain.moments import milliseconds
 from lodestore.retrieval.bm25 import TermCounts
 from lodestore.retrieval.hashing import NOTHING, hash64
@@ -115,6 +115,11 @@ def _memory_values(memory: Memory, row: Row) -> dict[str, float | int]:
     }
 
 
+def _stated(member: Member) -> int:
+    since = stands_since(member)
+    return hash64(member.digest) if since is None else since
+
+
 def _hash(text: str | None) -> int:
     return NOTHING if text is None else hash64(text)
 
@@ -130,7 +135,7 @@ def _ragged_columns(rows: Sequence[Row]) -> dict[str, Array]:
         columns["supersedes"].append([hash64(older) for older in record.supersedes])
         columns["superseded_by"].append([hash64(newer) for newer in memory.superseded_by] if memory else [])
         columns["members"].append([hash64(member.id) for member in record.consolidated_reads])
-        columns["members_stated"].append([hash64(member.digest) for member in record.consolidated_reads])
+        columns["members_stated"].append([_stated(member) for member in record.consolidated_reads])
     arrays: dict[str, Array] = {}
     for name, kind in RAGGED_COLUMNS.items():
         arrays[name] = np.array([value for values in columns[name] for value in values], kind)

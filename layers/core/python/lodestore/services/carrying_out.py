@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from lodestore.domain.caller import Caller, Role
+from lodestore.domain.limits import SUPERSEDES
 from lodestore.domain.member import Standing, digest_of, standing_of
 from lodestore.domain.memory import Member, Memory
 from lodestore.domain.proposal import Proposal, ProposalKind
 from lodestore.domain.undo_record import UndoKind, UndoRecord
-from lodestore.errors import Conflict, Unavailable
+from lodestore.errors import Conflict, TooLarge, Unavailable
 from lodestore.ports.clock import Clock
 from lodestore.services.deriving import Deriving
 from lodestore.services.ledger import Ledger
@@ -67,6 +68,8 @@ class CarryingOut:
         undo_kind, act = self._by_kind[proposal.kind]
         self._check(proposal)
         others = tuple(member for member in proposal.members if member.id != proposal.keeps)
+        if proposal.kind is ProposalKind.SUPERSEDE:
+            others = self._with_members(proposal.tenant, others)
         record = UndoRecord(
             id=proposal.id,
             tenant=proposal.tenant,
@@ -80,6 +83,33 @@ class CarryingOut:
         # One that was undone since is not done again by a late repeat of the decision.
         if self._undo_log.ensure(record).undone_at is None:
             act(proposal)
+
+    def _with_members(self, tenant: str, others: tuple[Member, ...]) -> tuple[Member, ...]:
+        """Also what merged ones among them were merged from: that is superseded, and released, with them."""
+        found = self._ledger.read_many(tenant, tuple(member.id for member in others)).values()
+        reads = (
+            read
+            for stands in found
+            if stands is not None and isinstance(stands.record, Memory)
+            for read in stands.record.consolidated_reads
+        )
+        return tuple({member.id: member for member in (*reads, *others)}.values())
+
+    def check_room(self, proposal: Proposal) -> None:
+        """Before it is decided. Raises TooLarge where what is kept would supersede more than a memory may."""
+        if proposal.kind is not ProposalKind.SUPERSEDE or proposal.keeps is None:
+            return
+        current = self._ledger.read(proposal.tenant, proposal.keeps)
+        before = () if current is None else current.record.supersedes
+        wanted = len({*before, *proposal.member_ids} - {proposal.keeps})
+        if wanted > SUPERSEDES:
+            raise TooLarge(
+                f"With this, {proposal.keeps} would supersede {wanted} memories; at most {SUPERSEDES}.",
+                field="id",
+                limit=SUPERSEDES,
+                got=wanted,
+                next_step="Decline this proposal, and forget the memory that no longer holds.",
+            )
 
     def _check(self, proposal: Proposal) -> None:
         """Raises Overtaken where a member is another than it was; what this proposal itself forgot is none."""
@@ -96,7 +126,9 @@ class CarryingOut:
         try:
             self._check(proposal)
         except Overtaken:
-            self._releasing.release(proposal.tenant, proposal.keeps, others)
+            reads = tuple(member for member in proposal.members if member.id != proposal.keeps)
+            released = tuple(member.id for member in self._with_members(proposal.tenant, reads))
+            self._releasing.release(proposal.tenant, proposal.keeps, released)
             raise
 
     def _add(self, proposal: Proposal, successor: str, others: tuple[str, ...]) -> None:

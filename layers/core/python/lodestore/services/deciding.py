@@ -81,6 +81,8 @@ class DecideProposal:
                 raise _decided_otherwise(proposal)
             if self._proposals.settle_these(caller.tenant, [stored]).lapsed:
                 continue
+            if accept:
+                self._carrying_out.check_room(proposal)
             decided = proposal.decided(accept=accept, by=str(caller.role), at=self._clock.now(), note=note)
             if (after := self._proposals.replace(stored, decided)) is not None:
                 return after

@@ -85,13 +85,14 @@ class ErasingMemory:
         purged = self._purging.run_one(tenant, memory_id)
         for other in {*members, *merged.ids, *merged.forgotten}:
             self._purging.run_one(tenant, other)
+        old = self._purging.run_merged_from(tenant, memory_id)
         slept = self._sleeping.run(tenant, frozenset({INDEX, PURGE, FOLD}))
         stands = self.look(tenant, memory_id)
         return ErasedMemory(
             gone=stands.gone,
             old_versions=stands.old_versions,
             vectors=stands.vectors,
-            versions=purged.versions,
+            versions=purged.versions + old.versions,
             steps_complete=slept.report.complete,
         )
 

@@ -3,6 +3,7 @@
 Owns: the rule that makes every step of a merge safe, since every reader applies it: a merged memory of which a member
 is forgotten, gone or says something else is not there, and supersedes nothing, so its members show at once. A
 forgotten merged memory goes on hiding the members that it was forgotten with, and no other statement of theirs.
+One that a person changed since holds while its members stand (`members_stated` is since when), whatever they say.
 Guarantees: from columns alone, without a request; a row of an older index has no digest and counts as read.
 Gives up: telling apart two ids or two statements whose 64-bit hashes are equal.
 """
@@ -51,16 +52,19 @@ class _Statements:
         wanted = np.unique(np.concatenate([_NONE, *(segment["members"] for segment, _ in parts)]))
         ids: list[Array] = [_NONE]
         stated: list[Array] = [_NONE]
+        created: list[Array] = [_NONE]
         unknown: list[Array] = [np.zeros(0, np.bool_)]
         for segment, counts in parts:
             live = counts & (segment["stub"] == 0) & np.isin(segment["id_hash"], wanted)
             ids.append(segment["id_hash"][live])
             stated.append(segment["stated"][live])
+            created.append(segment["created"][live].astype(np.uint64))
             unknown.append(segment["stated"][live] == NOTHING)
         found = np.concatenate(ids)
         order = np.argsort(found, kind="stable")
         self._ids = found[order]
         self._stated = np.concatenate(stated)[order]
+        self._created = np.concatenate(created)[order]
         self._unknown = np.concatenate(unknown)[order]
 
     def compare(self, members: Array, read: Array) -> tuple[Mask, Mask]:
@@ -70,7 +74,7 @@ class _Statements:
             return nothing, nothing
         at = np.minimum(self._ids.searchsorted(members), len(self._ids) - 1)
         there: Mask = self._ids[at] == members
-        as_read: Mask = there & ((self._stated[at] == read) | self._unknown[at])
+        as_read: Mask = there & ((self._stated[at] == read) | self._unknown[at] | (self._created[at] == read))
         return there, as_read
 
 

@@ -86,12 +86,16 @@ class IndexRows:
         return min(earliest, default=None)
 
     def holding_dead(self, ids: Mapping[str, object]) -> list[SegmentEntry]:
-        """The segments in which a dead row still holds what one of these ids once was."""
+        """The segments in which a dead row still holds what one of these ids, or what was merged from it, once was."""
         found: list[SegmentEntry] = []
+        hashes = np.array([hash64(memory_id) for memory_id in ids], np.uint64)
         for listed in self.listed:
             segment = listed.segment
-            dead = (row for row in listed.entry.dead if not segment["stub"][row])
-            if any(segment.text("id", row) in ids for row in dead):
+            dead = [row for row in listed.entry.dead if not segment["stub"][row]]
+            if any(
+                segment.text("id", row) in ids or np.isin(segment.values("members", row), hashes).any()
+                for row in dead
+            ):
                 found.append(listed.entry)
         return found
 

@@ -17,6 +17,7 @@ from lodestore.domain.text import LoneSurrogate, byte_length, clean
 from lodestore.ports.judge import Verdict
 from lodestore.ports.language_model import Failed
 from lodestore.retrieval.kept_values import stands_for
+from lodestore.retrieval.verbatim import tokens
 from lodestore.services.asking import Asking, OverBudget, WrongForm
 from lodestore.services.prompt_files import prompt
 
@@ -84,5 +85,13 @@ def _same(text: str, newer: Memory, older: Memory) -> Opinion | Refused:
 
 
 def _stands_in_both(subject: str, newer: Memory, older: Memory) -> bool:
-    said = subject.casefold()
-    return bool(said) and all(said in memory.content.casefold() for memory in (newer, older))
+    """Word by word: a letter that both have is no subject."""
+    said = _words(subject)
+    return any(word.isalnum() for word in said) and all(
+        said in (words[at : at + len(said)] for at in range(len(words)))
+        for words in (_words(memory.content) for memory in (newer, older))
+    )
+
+
+def _words(text: str) -> list[str]:
+    return [token.casefold() for token in tokens(text)]

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from lodestore.services.exporting import Exporting
+from lodestore.services.hiding import Hiding
 from lodestore.services.import_runs import BATCH, ImportRuns
 from lodestore.services.import_statements import StatementImporting
 from lodestore.services.importing import Importing
@@ -17,6 +18,7 @@ from lodestore.services.old_versions import OldVersions
 from lodestore.services.reading import Reading
 from lodestore.services.storing import Storing
 from lodestore.services.supersede import Superseding
+from lodestore.services.undo_log import UndoLog
 from lodestore.services.wiring import Foundation, Shared
 from lodestore.settings import SecretPolicy
 
@@ -34,10 +36,17 @@ def wire_moving(a: Foundation, s: Shared, *, secrets: SecretPolicy) -> MovingSer
     superseding = Superseding(s.ledger)
     importing = Importing(s.ledger, s.tombstones, superseding, a.clock, secrets=secrets, model=a.model)
     statements = StatementImporting(
-        s.ledger, Storing(s.ledger, superseding, s.passages, a.clock), a.clock, secrets=secrets
+        s.ledger,
+        Storing(
+            s.ledger, superseding, Hiding(s.ledger, UndoLog(a.index, a.meter), s.views), s.passages, a.clock
+        ),
+        a.clock,
+        secrets=secrets,
     )
     takers = ThreadPoolExecutor(BATCH, thread_name_prefix="lodestore-import")
     return MovingServices(
-        Exporting(a.state, s.truth, s.forgotten, Reading(s.ledger, s.views, OldVersions(a.state), a.clock)),
+        Exporting(
+            a.state, s.truth, s.forgotten, Reading(s.ledger, s.views, OldVersions(a.state, s.truth), a.clock)
+        ),
         ImportRuns(importing, statements, s.manifests, s.segments, takers=takers),
     )

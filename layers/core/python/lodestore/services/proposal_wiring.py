@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from lodestore.services.carrying_out import CarryingOut, Run
 from lodestore.services.deciding import DecideProposal
 from lodestore.services.deriving import Deriving
+from lodestore.services.handing_on import HandingOn
+from lodestore.services.old_versions import OldVersions
 from lodestore.services.proposal_listing import ListProposals
 from lodestore.services.proposals import Proposals
 from lodestore.services.releasing import Releasing
@@ -37,9 +39,12 @@ def wire_proposals(
 ) -> ProposalTools:
     """The tools that list, decide and undo; `update` and `restore` are those of the same names."""
     undo_log = UndoLog(a.index, a.meter)
-    releasing = Releasing(s.ledger, Superseding(s.ledger), s.tombstones)
+    superseding = Superseding(s.ledger)
+    releasing = Releasing(s.ledger, superseding, s.tombstones)
     removing = Removing(s.ledger, s.tombstones)
-    deriving = Deriving(s.ledger, Withdrawing(s.views, s.truth, removing, a.clock))
+    handing_on = HandingOn(s.ledger, OldVersions(a.state, s.truth), a.clock)
+    withdrawing = Withdrawing(s.views, s.truth, removing, handing_on, a.clock)
+    deriving = Deriving(s.ledger, withdrawing)
     carrying_out = CarryingOut(s.ledger, undo_log, removing, releasing, deriving, update, a.clock)
     return ProposalTools(
         ListProposals(proposals, s.truth),

@@ -1,8 +1,9 @@
 """Proposals as stored: made, read, settled beside the memories that they are about.
 
-Owns: `proposals/`. Guarantees: at most PER_SLEEP of a kind at once and PER_TENANT in all, the rest counted as left;
-what was decided is never made again (B76); one whose memories changed, were forgotten, superseded or expired lapses
-with the reason, and its words go (P-FORGOTTEN); every change is a compare-and-swap over what was read, so of two
+Owns: `proposals/`. Guarantees: at most PER_SLEEP of a kind at once and PER_TENANT in all, the oldest lapsed ones
+removed to make room, the rest counted as left; what was decided is never made again (B76); one whose memories changed,
+were forgotten, superseded or expired lapses with the reason, and its words go, as do those of one whose text became a
+memory that says something else by now (P-FORGOTTEN); every change is a compare-and-swap over what was read, so of two
 decisions one counts (P-NO-LOST-UPDATE).
 Gives up: an object that is no proposal; it is counted and left as it is.
 """
@@ -106,6 +107,8 @@ class Proposals:
             return Proposed()
         stored = self.all(tenant)
         room = PER_TENANT - len(stored)
+        if not dry_run and room < len(wanted):
+            room += self._drop_lapsed(stored, len(wanted) - max(room, 0), but={one.id for one in wanted})
         made: list[Proposal] = []
         of_kind: Counter[ProposalKind] = Counter()
         known = left = 0
@@ -120,6 +123,20 @@ class Proposals:
                 room -= before is None
                 made.append(proposal)
         return Proposed(made=tuple(made), known=known, left=left)
+
+    def _drop_lapsed(self, stored: Mapping[str, Stored], most: int, *, but: Collection[str]) -> int:
+        """Remove the oldest lapsed ones, which hold no words, to make room; how many went."""
+        lapsed = [
+            one.proposal
+            for one in stored.values()
+            if one.proposal.status is ProposalStatus.LAPSED and one.proposal.id not in but
+        ]
+        oldest = sorted(
+            lapsed, key=lambda proposal: (proposal.decided_at or proposal.created_at, proposal.id)
+        )
+        for proposal in oldest[:most]:
+            self._index.delete(keys.proposal(proposal.tenant, proposal.id))
+        return len(oldest[:most])
 
     def replace(self, stored: Stored, proposal: Proposal) -> Stored | None:
         """Put `proposal` over what was read; None where another stands there by now. Raises StoreUnavailable."""
@@ -140,10 +157,13 @@ class Proposals:
         if not open_ones:
             return Settled()
         reasons = self._reasons(tenant, open_ones)
+        replaced = self._replaced(tenant, open_ones)
         lapsed: list[Proposal] = []
         cleared = 0
         for one in open_ones:
             reason = reasons.get(one.proposal.id)
+            if reason != Standing.FORGOTTEN and one.proposal.id in replaced:
+                reason = Standing.CHANGED
             if reason is None:
                 continue
             if _is_pending(one.proposal):
@@ -170,6 +190,16 @@ class Proposals:
                     found[one.proposal.id] = str(reason)
                     break
         return found
+
+    def _replaced(self, tenant: str, stored: Sequence[Stored]) -> frozenset[str]:
+        """Carried out, and what their text became was forgotten, undone or changed since: the text has to go."""
+        texts = {one.proposal.id: one.proposal.text for one in stored if one.proposal.done}
+        truth = self._truth.read_many(tenant, sorted(m for m, text in texts.items() if text is not None))
+        return frozenset(
+            memory_id
+            for memory_id, read in truth.items()
+            if not isinstance(read.record, Memory) or read.record.content != texts[memory_id]
+        )
 
     def _make(self, proposal: Proposal, before: Stored | None) -> bool:
         if before is not None:

@@ -15,7 +15,9 @@ from datetime import datetime, timedelta
 from itertools import groupby
 
 from lodestore.domain import limits
-from lodestore.domain.memory import Stub
+from lodestore.domain.consolidation import may_be_merged
+from lodestore.domain.member import Standing, standing_of
+from lodestore.domain.memory import Memory, Stub
 from lodestore.format import keys
 from lodestore.format.records import InvalidRecord, decode_record
 from lodestore.ports.clock import Clock
@@ -87,6 +89,11 @@ class Purging:
         versions = self._state.versions(keys.memory(tenant, memory_id))
         return self._run(tenant, frozenset({memory_id}), versions, None, False, lambda: True)
 
+    def run_merged_from(self, tenant: str, memory_id: str) -> Purged:
+        """Purge now every old version that was merged from this forgotten memory. Raises StoreUnavailable."""
+        versions = self._state.versions(keys.memories_of(tenant))
+        return self._run(tenant, frozenset(), versions, None, False, lambda: True, merged_from=memory_id)
+
     def _run(
         self,
         tenant: str,
@@ -95,18 +102,22 @@ class Purging:
         before: datetime | None,
         dry_run: bool,
         going: Callable[[], bool],
+        merged_from: str | None = None,
     ) -> Purged:
         found = _Found([], [])
         left = False
         for key, group in groupby(versions, key=lambda version: version.key):
             name = keys.parse_memory(key)
             old = [version for version in group if not version.latest]
-            if name is None or name.id not in forgotten or not old:
+            if name is None or not old or not (name.id in forgotten or may_be_merged(name.id)):
                 continue
             if not going() or len(found.versions) >= RUN_VERSIONS:
                 left = True
                 break
-            self._look(tenant, name.id, old, before, found)
+            if name.id in forgotten:
+                self._look(tenant, name.id, old, before, found)
+            if may_be_merged(name.id):
+                self._look_at_merged(tenant, name.id, old, before, found, merged_from)
         if not dry_run:
             for version in found.versions:
                 self._state.delete_version(version.key, version.version_id)
@@ -139,6 +150,49 @@ class Purging:
         if chosen:
             found.ids.append(memory_id)
             found.versions.extend(chosen)
+
+    def _look_at_merged(
+        self,
+        tenant: str,
+        memory_id: str,
+        old: list[Version],
+        before: datetime | None,
+        found: _Found,
+        only: str | None,
+    ) -> None:
+        """Old versions that were merged from what is forgotten since hold its words."""
+        taken = {version.version_id for version in found.versions if version.key == old[0].key}
+        chosen = [
+            version
+            for version in old
+            if not version.deleted
+            and version.version_id not in taken
+            and self._holds_forgotten(tenant, memory_id, version, before, only)
+        ]
+        if chosen:
+            found.ids.append(memory_id)
+            found.versions.extend(chosen)
+
+    def _holds_forgotten(
+        self, tenant: str, memory_id: str, version: Version, before: datetime | None, only: str | None
+    ) -> bool:
+        try:
+            body = self._state.get_version(version.key, version.version_id, max_bytes=limits.OBJECT_BYTES)
+            record = decode_record(body.body, tenant, memory_id) if isinstance(body, Found) else None
+        except (InvalidRecord, ObjectTooLarge):
+            return False
+        if not isinstance(record, Memory):
+            return False
+        for member in record.consolidated_reads:
+            if only is not None and member.id != only:
+                continue
+            now = self._truth.read(tenant, member.id).record
+            stub = now if isinstance(now, Stub) else self._tombstones.read(tenant, member.id)
+            if stub is None or standing_of(member, now) is Standing.AS_READ:
+                continue
+            if member.revision <= stub.revision and (before is None or stub.forgotten_at <= before):
+                return True
+        return False
 
     def _is_old(self, tenant: str, stub: Stub, version: Version, found: _Found) -> bool:
         try:

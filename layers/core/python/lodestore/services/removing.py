@@ -14,7 +14,7 @@ from datetime import datetime
 from enum import Enum, auto
 from functools import partial
 
-from lodestore.domain.member import digest_of
+from lodestore.domain.member import says
 from lodestore.domain.memory import Member, Memory, Record, Stub, continued
 from lodestore.errors import Unavailable
 from lodestore.services.ledger import Ledger, Overtaken, Standing
@@ -82,9 +82,7 @@ class Removing:
     def remove_members(self, tenant: str, members: tuple[Member, ...], removal: Removal) -> tuple[str, ...]:
         """Forget those that still say what was read; their ids. Raises Unavailable."""
         return tuple(
-            member.id
-            for member in members
-            if self.remove(tenant, member.id, removal, partial(_says, member.digest))
+            member.id for member in members if self.remove(tenant, member.id, removal, partial(says, member))
         )
 
     def remove(self, tenant: str, memory_id: str, removal: Removal, admits: Callable[[Memory], bool]) -> bool:
@@ -110,10 +108,6 @@ class Removing:
                 return True
             current = result.current
         raise Unavailable("Too many writers at once on this memory; it was not forgotten.")
-
-
-def _says(digest: str, memory: Memory) -> bool:
-    return digest_of(memory) == digest
 
 
 def _superseded_still(memory: Memory, ending: Ending) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from datetime import timedelta
 
 from lodestore.domain import limits
 from lodestore.domain.caller import Caller
+from lodestore.domain.consolidation import noting
 from lodestore.domain.memory import Memory, Record, Stub, continued
 from lodestore.errors import Conflict, NotFound, Unavailable
 from lodestore.format import keys
@@ -68,8 +69,7 @@ class Restoring:
                 caller.tenant, memory_id, current, _restored(memory, current.record)
             )
             if not isinstance(restored, Displaced):
-                noted = tuple(older for older in memory.supersedes if older not in memory.consolidated_from)
-                self._superseding.note(caller.tenant, memory_id, noted)
+                self._superseding.note(caller.tenant, memory_id, noting(memory))
                 return _answer(memory, restored.record.revision, ["expires_at"] if over else [])
         raise Unavailable("Too many writers at once on this memory; it was not restored.")
 

@@ -9,11 +9,12 @@ Gives up: a place for content that was stored, superseded or changed eight times
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
 from lodestore.domain.caller import Caller
+from lodestore.domain.consolidation import noting
 from lodestore.domain.encounter import (
     Address,
     AlreadyKnown,
@@ -23,6 +24,7 @@ from lodestore.domain.encounter import (
     Replaceable,
     WasForgotten,
     meet,
+    meet_same,
 )
 from lodestore.domain.identity import DERIVED_ATTEMPTS, digest, id_from_content, id_from_key
 from lodestore.domain.limits import SUPERSEDES, TAGS
@@ -30,6 +32,7 @@ from lodestore.domain.memory import Embedding, Memory, Record, Stub
 from lodestore.domain.statement import Statement, new_memory, revised
 from lodestore.errors import Conflict, InvalidArgument, TooLarge, Unavailable
 from lodestore.ports.clock import Clock
+from lodestore.services.hiding import Hiding
 from lodestore.services.ledger import Displaced, Ledger, Overtaken, Quarantined, Standing
 from lodestore.services.passages import Passages
 from lodestore.services.supersede import Superseding
@@ -63,7 +66,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """One statement on its way to one id."""
+    """One statement on its way to one id. `reached`: members of the merged memories that it supersedes."""
 
     caller: Caller
     statement: Statement
@@ -73,13 +76,17 @@ class _Place:
     now: datetime
     embedding: Embedding | None
     over_stubs: bool
+    reached: tuple[str, ...] = ()
 
 
 class Storing:
     """Statements in, memories out."""
 
-    def __init__(self, ledger: Ledger, superseding: Superseding, passages: Passages, clock: Clock) -> None:
+    def __init__(
+        self, ledger: Ledger, superseding: Superseding, hiding: Hiding, passages: Passages, clock: Clock
+    ) -> None:
         self._ledger = ledger
+        self._hiding = hiding
         self._superseding = superseding
         self._passages = passages
         self._clock = clock
@@ -90,13 +97,21 @@ class Storing:
         over_stubs   whether it is said anew, and takes the place of a forgotten memory; False: it comes from before
         """
         address, ids = _addresses(statement)
-        self._check_targets(caller, statement, address, ids)
+        reached = self._check_targets(caller, statement, address, ids)
         key = statement.idempotency_key
         idempotency = None if key is None else digest("idempotency", key)
         embedding = self._passages.of(statement.content, statement.fields.source)
         for memory_id in ids:
             place = _Place(
-                caller, statement, address, memory_id, idempotency, self._clock.now(), embedding, over_stubs
+                caller,
+                statement,
+                address,
+                memory_id,
+                idempotency,
+                self._clock.now(),
+                embedding,
+                over_stubs,
+                tuple(member for member in reached if member != memory_id),
             )
             try:
                 kept = self._keep_at(place)
@@ -148,6 +163,10 @@ class Storing:
             return Kept(Status.FORGOTTEN, place.memory_id, None)
         if isinstance(met, Clash):
             raise _conflict(place, met.version)
+        if place.address is Address.CONTENT and isinstance(met, AlreadyKnown | Enriched):
+            shown = self._hiding.shown_as(met.memory)
+            if shown is not True:
+                return self._keep_in(place, shown) if shown else None
         if isinstance(met, AlreadyKnown):
             # The first writer may have died between its two requests; after this answer every reader must see it.
             self._ledger.ensure_marked(place.caller.tenant, place.memory_id, current.record.revision)
@@ -155,11 +174,36 @@ class Storing:
             return Kept(Status.ALREADY_KNOWN, place.memory_id, current, since)
         if isinstance(met, Enriched):
             self._check_enriched(place, met.memory)
-            return _Write(Status.UPDATED, _enriched(place, current.record, met.memory))
+            return _Write(Status.UPDATED, _enriched(place, current.record, _reaching(place, met.memory)))
         assert isinstance(met, Replaceable)
         targets = place.statement.fields.supersedes or ()
         self._superseding.check_cycle(place.caller.tenant, place.memory_id, targets)
         return _Write(Status.STORED, _fresh(place, current.record))
+
+    def _keep_in(self, place: _Place, merged: Standing) -> Kept | None:
+        """The statement in the merged memory that shows for it, and that a person changed; None: not there any more."""
+        current: Standing | None = merged
+        for _ in range(TRIES):
+            memory = current.record if current is not None else None
+            if (
+                current is None
+                or not isinstance(memory, Memory)
+                or memory.content != place.statement.content
+                or memory.scope is not place.statement.scope
+                or not memory.visible_to(place.caller)
+            ):
+                return None
+            met = meet_same(memory, place.statement)
+            if isinstance(met, AlreadyKnown):
+                self._ledger.ensure_marked(memory.tenant, memory.id, memory.revision)
+                return Kept(Status.ALREADY_KNOWN, memory.id, current)
+            self._check_enriched(place, met.memory)
+            draft = _enriched(place, memory, _reaching(place, met.memory))
+            result = self._ledger.write(memory.tenant, memory.id, current, draft)
+            if not isinstance(result, Displaced):
+                return _written(result, memory.id, Status.UPDATED, created=False)
+            current = result.current
+        raise Unavailable("Too many writers at once on one memory; nothing was stored.")
 
     def _check_enriched(self, place: _Place, memory: Memory) -> None:
         if len(memory.tags) > TAGS:
@@ -171,28 +215,32 @@ class Storing:
                 next_step="Give fewer tags, or set them with update_memory.",
             )
         if place.statement.fields.supersedes:
-            if len(memory.supersedes) > SUPERSEDES:
+            implied = self._superseding.members_of(place.caller.tenant, memory.supersedes)
+            named = len(set(memory.supersedes).difference(implied))
+            if named > SUPERSEDES:
                 raise TooLarge(
-                    f"With these the memory would supersede {len(memory.supersedes)} others; at most {SUPERSEDES}.",
+                    f"With these the memory would supersede {named} others; at most {SUPERSEDES}.",
                     field="supersedes",
                     limit=SUPERSEDES,
-                    got=len(memory.supersedes),
+                    got=named,
                     next_step="Set them with update_memory, or let another memory supersede the rest.",
                 )
             self._superseding.check_cycle(place.caller.tenant, place.memory_id, memory.supersedes)
 
     def _check_targets(
         self, caller: Caller, statement: Statement, address: Address, ids: tuple[str, ...]
-    ) -> None:
+    ) -> tuple[str, ...]:
+        """What the merged memories among its targets were merged from, which it supersedes with them."""
         targets = statement.fields.supersedes or ()
         if not targets:
-            return
+            return ()
         try:
-            self._superseding.check(caller, statement.own_id, statement.scope, targets)
+            return self._superseding.check(caller, statement.own_id, statement.scope, targets)
         except InvalidArgument:
             # A retry whose target was forgotten since its first answer must not fail for that.
             if not any(self._is_retry(caller, statement, address, memory_id) for memory_id in ids):
                 raise
+            return ()
 
     def _is_retry(self, caller: Caller, statement: Statement, address: Address, memory_id: str) -> bool:
         """Whether the statement was answered at this id before, and comes to the same there again."""
@@ -210,7 +258,7 @@ class Storing:
         if not kept.created:
             # What stood there may have been superseded meanwhile. Nobody could name an id at which nothing stood.
             self._superseding.look_again(caller.tenant, memory.id, statement.fields.supersedes or ())
-        self._superseding.note(caller.tenant, memory.id, memory.supersedes)
+        self._superseding.note(caller.tenant, memory.id, noting(memory))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +279,7 @@ def _addresses(statement: Statement) -> tuple[Address, tuple[str, ...]]:
 
 def _fresh(place: _Place, over: Record | None) -> Callable[[str], Record]:
     def draft(revision: str) -> Record:
-        return new_memory(
+        memory = new_memory(
             place.statement,
             tenant=place.caller.tenant,
             memory_id=place.memory_id,
@@ -241,8 +289,16 @@ def _fresh(place: _Place, over: Record | None) -> Callable[[str], Record]:
             now=place.now,
             embedding=place.embedding,
         )
+        return _reaching(place, memory)
 
     return draft
+
+
+def _reaching(place: _Place, memory: Memory) -> Memory:
+    """The memory, which supersedes also what the merged ones that it supersedes were merged from."""
+    if not place.reached:
+        return memory
+    return replace(memory, supersedes=tuple(dict.fromkeys([*memory.supersedes, *place.reached])))
 
 
 def _enriched(place: _Place, over: Record, memory: Memory) -> Callable[[str], Record]:

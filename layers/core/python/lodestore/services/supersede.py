@@ -8,7 +8,7 @@ answer. Gives up: undoing; that is `undo` and `restore_memory`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from lodestore.domain import limits
@@ -26,16 +26,31 @@ class Superseding:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
-    def check(self, caller: Caller, successor: str | None, scope: Scope, targets: tuple[str, ...]) -> None:
-        """Raises InvalidArgument where a target may not be superseded by `successor` (None: id not known yet)."""
+    def check(
+        self, caller: Caller, successor: str | None, scope: Scope, targets: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """What the targets were merged from, where they were. `successor`: None where its id is not known yet.
+
+        Raises InvalidArgument where a target may not be superseded.
+        """
         if successor in targets:
             raise _refused(str(successor), "a memory can't supersede itself")
-        for target, standing in self._ledger.read_many(caller.tenant, targets).items():
+        found = self._ledger.read_many(caller.tenant, targets)
+        for target, standing in found.items():
             memory = standing.record if standing is not None else None
             if not isinstance(memory, Memory) or not memory.visible_to(caller):
                 raise _refused(target, "no such memory is visible here")
             if scope is Scope.CONVERSATION and memory.scope is Scope.PROJECT:
                 raise _refused(target, "a conversation's note can't supersede a memory of the whole project")
+        return _members(found.values())
+
+    def members_of(self, tenant: str, targets: tuple[str, ...]) -> tuple[str, ...]:
+        """What those of the targets that are merged memories were merged from.
+
+        Whoever supersedes a merged memory supersedes them too, so that none comes back once the merged one goes.
+        Raises Unavailable.
+        """
+        return _members(self._ledger.read_many(tenant, targets).values())
 
     def check_cycle(self, tenant: str, successor: str, targets: tuple[str, ...]) -> None:
         """Raises InvalidArgument where a target, or what it supersedes in turn, supersedes from `successor`.
@@ -168,6 +183,12 @@ def _noted(current: Standing, successor: str, *, superseded: bool) -> Callable[[
         return replace(memory, superseded_by=noted, revision=revision, recent=continued(memory, revision))
 
     return draft
+
+
+def _members(found: Iterable[Standing | None]) -> tuple[str, ...]:
+    records = (standing.record for standing in found if standing is not None)
+    memories = (record for record in records if isinstance(record, Memory))
+    return tuple(dict.fromkeys(member for memory in memories for member in memory.consolidated_from))
 
 
 def _older(standing: Standing | None) -> tuple[str, ...]:

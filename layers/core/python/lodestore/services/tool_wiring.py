@@ -12,6 +12,7 @@ from lodestore.services.counts import Counts
 from lodestore.services.feedback import Feedback
 from lodestore.services.forget import Forget
 from lodestore.services.held_rows import HeldRows
+from lodestore.services.hiding import Hiding
 from lodestore.services.listing import ListMemories
 from lodestore.services.maintain import Maintain
 from lodestore.services.nearby import Nearby
@@ -28,6 +29,7 @@ from lodestore.services.stats import Stats
 from lodestore.services.storing import Storing
 from lodestore.services.supersede import Superseding
 from lodestore.services.toolbox import Toolbox
+from lodestore.services.undo_log import UndoLog
 from lodestore.services.update import Update
 from lodestore.services.winners import Winners
 from lodestore.services.wiring import Foundation, Shared, VectorServices
@@ -51,9 +53,11 @@ def wire_tools(
     vectors = QueryVectors(a.embedder, a.meter)
     rows = HeldRows()
     superseding = Superseding(s.ledger)
-    versions = OldVersions(a.state)
+    versions = OldVersions(a.state, s.truth)
     reading = Reading(s.ledger, s.views, versions, a.clock)
-    storing = Storing(s.ledger, superseding, s.passages, a.clock)
+    storing = Storing(
+        s.ledger, superseding, Hiding(s.ledger, UndoLog(a.index, a.meter), s.views), s.passages, a.clock
+    )
     update = Update(s.ledger, superseding, s.passages, near, a.clock, secrets=secrets)
     restoring = Restoring(a.state, s.ledger, superseding, s.tombstones, a.clock, window=a.window)
     decided = wire_proposals(a, s, proposals, update=update, restore=restoring, secrets=secrets)

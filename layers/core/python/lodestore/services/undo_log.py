@@ -7,6 +7,7 @@ undone, by compare-and-swap. Gives up: an object that is no record; it is counte
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 
 from lodestore.domain.undo_record import UndoRecord
 from lodestore.errors import Unavailable
@@ -45,6 +46,13 @@ class UndoLog:
             return None
         except StoreUnavailable:
             raise Unavailable("The store did not answer a read.") from None
+
+    def is_empty(self, tenant: str) -> bool:
+        """Whether nothing was ever merged or decided: one page of a listing. Raises Unavailable."""
+        try:
+            return not any(page.entries for page in islice(self._index.list(keys.undo_of(tenant)), 1))
+        except StoreUnavailable:
+            raise Unavailable("The store did not answer a listing.") from None
 
     def ensure(self, record: UndoRecord) -> UndoRecord:
         """Store it where none is; what stands there then. Raises Unavailable: nothing may be done without one."""

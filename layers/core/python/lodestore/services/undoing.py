@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from lodestore.domain.caller import Caller
-from lodestore.domain.memory import Stub
+from lodestore.domain.memory import Memory, Stub
 from lodestore.domain.undo_record import UndoKind, UndoRecord
 from lodestore.errors import NotFound, Unavailable
 from lodestore.ports.clock import Clock
@@ -65,8 +65,30 @@ class Undo:
             "undone": True,
             "id": record.id,
             "kind": str(record.kind),
-            "restored": [member.id for member in record.originals],
+            "restored": self._restored(record),
         }
+
+    def _restored(self, record: UndoRecord) -> list[str]:
+        """The originals that stand and that what took their place does not supersede. Raises NotFound: none."""
+        wanted = [member.id for member in record.originals]
+        found = self._ledger.read_many(record.tenant, (*wanted, *([record.result] if record.result else [])))
+        result = found.get(record.result) if record.result else None
+        hidden = set() if result is None else set(result.record.supersedes)
+        restored = [
+            memory_id
+            for memory_id in wanted
+            if (stands := found[memory_id]) is not None
+            and isinstance(stands.record, Memory)
+            and memory_id not in hidden
+        ]
+        if not restored:
+            raise NotFound(
+                f"Nothing of what {record.id} took the place of stands any more.",
+                field="id",
+                got=record.id,
+                next_step="Call restore_memory with the id of one that was forgotten within FORGET_WINDOW.",
+            )
+        return restored
 
     def _visible(self, caller: Caller, undo_id: str) -> StoredUndo:
         stored = self._undo_log.get(caller.tenant, undo_id)
@@ -84,10 +106,19 @@ class Undo:
         return self._visible(caller, undo_id).record.undone_at is not None
 
     def _merge(self, caller: Caller, record: UndoRecord) -> None:
-        """One write: the stub supersedes nothing, so the originals show at once; it names them, so they stay apart."""
+        """One write: the stub supersedes nothing, so the originals show at once; it names them, so they stay apart.
+
+        What a person wrote in the merged one's place since is theirs, and stays; it lets go of the originals.
+        """
+        originals = tuple(member.id for member in record.originals)
         removal = Removal(UNDONE, str(caller.role), self._clock.now(), Ending.UNDO)
-        if self._removing.remove(record.tenant, record.id, removal, lambda _: True):
-            return
+        if not self._removing.remove(
+            record.tenant, record.id, removal, lambda memory: bool(memory.consolidated_reads)
+        ):
+            self._refuse_forgotten(record)
+        self._releasing.release(record.tenant, record.id, originals)
+
+    def _refuse_forgotten(self, record: UndoRecord) -> None:
         standing = self._ledger.read(record.tenant, record.id)
         stub = standing.record if standing is not None else None
         if isinstance(stub, Stub) and stub.supersedes and stub.consolidated_reads:

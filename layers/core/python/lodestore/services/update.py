@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from lodestore.domain.caller import Caller
+from lodestore.domain.consolidation import noting, taken_over
 from lodestore.domain.memory import Memory, Record
 from lodestore.domain.statement import CLEARABLE, Fields, revised, with_fields
 from lodestore.errors import Conflict, InvalidArgument, NotFound, Unavailable
@@ -66,8 +67,9 @@ class Update:
         change = self._read(given)
         current = self._visible(caller, change.memory_id, self._ledger.read(caller.tenant, change.memory_id))
         self._check_supersedes(caller, current, change)
+        change = self._reaching_members(caller, current, change)
         after, changed = self._apply(caller, current, change)
-        self._note_supersedes(caller, after, change)
+        self._note_supersedes(caller, current, after, change)
         if isinstance(after, Standing):
             self._near.hold(after)
         memory = _memory(after)
@@ -112,6 +114,8 @@ class Update:
             if "content" in changed:
                 # What a person states anew rests on no other memory.
                 altered = replace(altered, consolidated_from=(), consolidated_reads=())
+            else:
+                altered = taken_over(altered, self._members(memory))
             dropped = tuple(item for item in memory.supersedes if item not in altered.supersedes)
             self._superseding.unnote(caller.tenant, memory.id, dropped)
             result = self._ledger.write(caller.tenant, memory.id, current, self._draft(altered, memory))
@@ -120,6 +124,14 @@ class Update:
             current = self._visible(caller, change.memory_id, result.current)
             self._check_supersedes(caller, current, change)
         raise Unavailable("Too many writers at once on this memory; it was not changed.")
+
+    def _members(self, memory: Memory) -> dict[str, Memory]:
+        found = self._ledger.read_many(memory.tenant, tuple(m.id for m in memory.consolidated_reads))
+        return {
+            memory_id: standing.record
+            for memory_id, standing in found.items()
+            if standing is not None and isinstance(standing.record, Memory)
+        }
 
     def _draft(self, altered: Memory, over: Memory) -> Callable[[str], Record]:
         now = self._clock.now()
@@ -136,12 +148,26 @@ class Update:
             self._superseding.check(caller, memory.id, memory.scope, added)
             self._superseding.check_cycle(caller.tenant, memory.id, added)
 
-    def _note_supersedes(self, caller: Caller, after: Standing | Overtaken, change: Change) -> None:
+    def _reaching_members(self, caller: Caller, current: Standing, change: Change) -> Change:
+        """The change with the members of each merged memory that it supersedes."""
+        wanted = change.fields.supersedes
+        if not wanted:
+            return change
+        before = _memory(current).supersedes
+        added = self._superseding.members_of(caller.tenant, tuple(i for i in wanted if i not in before))
+        kept = self._superseding.members_of(caller.tenant, tuple(i for i in wanted if i in before))
+        reached = dict.fromkeys([*wanted, *(i for i in kept if i in before), *added])
+        reached.pop(change.memory_id, None)
+        return replace(change, fields=replace(change.fields, supersedes=tuple(reached)))
+
+    def _note_supersedes(
+        self, caller: Caller, before: Standing, after: Standing | Overtaken, change: Change
+    ) -> None:
         now = _memory(after)
         if change.fields.supersedes is not None:
             self._superseding.look_again(caller.tenant, now.id, change.fields.supersedes)
-            noted = tuple(item for item in now.supersedes if item not in now.consolidated_from)
-            self._superseding.note(caller.tenant, now.id, noted)
+        if change.fields.supersedes is not None or _memory(before).consolidated_reads:
+            self._superseding.note(caller.tenant, now.id, noting(now))
 
     def _visible(self, caller: Caller, memory_id: str, standing: Standing | None) -> Standing:
         record = standing.record if standing is not None else None

@@ -15,6 +15,8 @@ from lodestore.services.counts import Counts
 from lodestore.services.erasing_memory import ErasingMemory
 from lodestore.services.expiring import Expiring
 from lodestore.services.folding import Folding
+from lodestore.services.handing_on import HandingOn
+from lodestore.services.old_versions import OldVersions
 from lodestore.services.proposals import Proposals
 from lodestore.services.pruning import Pruning
 from lodestore.services.purging import Purging
@@ -60,7 +62,8 @@ def wire_upkeep(
     """The services of the sleep."""
     vectors = None if i.vectors is None else i.vectors.sweeping
     removing = Removing(s.ledger, s.tombstones)
-    withdrawing = Withdrawing(s.views, s.truth, removing, a.clock)
+    handing_on = HandingOn(s.ledger, OldVersions(a.state, s.truth), a.clock)
+    withdrawing = Withdrawing(s.views, s.truth, removing, handing_on, a.clock)
     purging = Purging(a.state, s.truth, s.tombstones, clock=a.clock, meter=a.meter, window=a.window)
     steps = StepServices(
         sweeping=Sweeping(

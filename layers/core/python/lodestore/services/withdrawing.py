@@ -21,6 +21,7 @@ from lodestore.domain.memory import Member, Memory, Stub
 from lodestore.ports.clock import Clock
 from lodestore.retrieval.segment import Segment
 from lodestore.services.founded import row_of_values
+from lodestore.services.handing_on import HandingOn
 from lodestore.services.removing import Ending, Removal, Removing
 from lodestore.services.tenant_view import TenantView, TenantViews
 from lodestore.services.truth import Truth
@@ -46,10 +47,13 @@ class Withdrawn:
 class Withdrawing:
     """Withdrawals of all tenants."""
 
-    def __init__(self, views: TenantViews, truth: Truth, removing: Removing, clock: Clock) -> None:
+    def __init__(
+        self, views: TenantViews, truth: Truth, removing: Removing, handing_on: HandingOn, clock: Clock
+    ) -> None:
         self._views = views
         self._truth = truth
         self._removing = removing
+        self._handing_on = handing_on
         self._clock = clock
 
     def run(self, tenant: str, view: TenantView | None = None, *, dry_run: bool = False) -> Withdrawn:
@@ -80,6 +84,7 @@ class Withdrawing:
         removal = Removal(reason, BY, since or self._clock.now(), Ending.WITHDRAW)
         if dry_run:
             return True
+        self._handing_on.run(memory)
         return self._removing.remove(
             tenant, memory_id, removal, lambda now: now.consolidated_reads == memory.consolidated_reads
         )

@@ -78,7 +78,7 @@ class Floors:
 
 FLOORS: Mapping[Mode, Floors] = {
     Mode.PRECISION: Floors(3, 0.8, 0.75, 0.1),
-    Mode.BALANCED: Floors(5, 0.65, 0.5, 0.0),
+    Mode.BALANCED: Floors(5, 0.65, 0.2, 0.0),
     Mode.EXPLORATORY: Floors(10, 0.0, 0.0, 0.0),
 }
 

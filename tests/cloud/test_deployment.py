@@ -148,7 +148,8 @@ def test_an_indexer_without_a_permission_hides_nothing_and_makes_up_for_it(
             eventually("AccessDenied in its log", lambda: deployment.denials("indexer"))
             answer = writer.recall(content)
             assert stored["id"] == answer["hits"][0]["id"]
-            assert answer["freshness"]["pending"] == writer.call("memory_stats")["pending"] == 1
+            # What was told just before may be pending, too: nothing is indexed meanwhile.
+            assert answer["freshness"]["pending"] == writer.call("memory_stats")["pending"] >= 1
         shown(writer, stored["id"], content, after=remembered.generation)
 
 

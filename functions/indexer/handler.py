@@ -19,7 +19,14 @@ from lodestore.bootstrap import Lodestore, build, environment, system_clock
 from lodestore.errors import SettingsError
 from lodestore.services.counters import Counters
 from lodestore.services.deadlines import seconds_left
-from lodestore.services.events import MESSAGES_MOST, NotABatch, Notice, event_source, parse_batch
+from lodestore.services.events import (
+    MESSAGES_MOST,
+    NotABatch,
+    Notice,
+    event_source,
+    failures_of,
+    parse_batch,
+)
 from lodestore.services.misconfigured import misconfigured_line
 from lodestore.services.upkeep import FAILURES, Upkept
 from lodestore.settings import ON_LAMBDA
@@ -71,11 +78,6 @@ class Indexer:
             return self._upkeep.index(tenant, ids, going=lambda: self._clock.elapsed() < until)
         except FAILURES:
             return None
-
-
-def failures_of(message_ids: Iterable[str]) -> Answer:
-    """The answer that has these messages come again."""
-    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in message_ids]}
 
 
 def unconfigured(reason: str, event: object, _context: object = None) -> Answer:

@@ -23,6 +23,7 @@ from lodestore.format.reports import report_fields
 from lodestore.services.counters import Counters
 from lodestore.services.deadlines import going_for, seconds_left
 from lodestore.services.dispatch import SECONDS, Dispatched
+from lodestore.services.events import failures_of
 from lodestore.services.misconfigured import misconfigured_line
 from lodestore.services.upkeep import Upkept
 from lodestore.services.upkeep_batch import Message
@@ -123,11 +124,6 @@ def messages_of(event: object) -> list[Message] | None:
     return messages
 
 
-def failures_of(message_ids: list[str]) -> Answer:
-    """The answer that has these messages come again."""
-    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in message_ids]}
-
-
 def unconfigured(reason: str, event: object, _context: object = None) -> Answer:
     """The answer where the settings are wrong: every message comes again. Raises SettingsError for a schedule."""
     sys.stdout.write(misconfigured_line(SERVICE, reason, system_clock().now()))
@@ -135,7 +131,7 @@ def unconfigured(reason: str, event: object, _context: object = None) -> Answer:
     messages = messages_of(event)
     if messages is None:
         raise SettingsError(reason)
-    return failures_of([message.id for message in messages])
+    return failures_of(message.id for message in messages)
 
 
 @cache

@@ -8,8 +8,7 @@ Gives up: how ids are derived, revisions, scores, texts of messages, limits on s
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,9 +17,8 @@ Json = dict[str, Any]
 Place = tuple[object, ...]
 Given = str | None
 DERIVED_IDS = 8
-NOTHING: Json = dict.fromkeys(("category", "source", "valid_from", "expires_at"))
-LISTS: Json = {"tags": [], "supersedes": [], "metadata": {}}
-DEFAULTS: Json = {"type": "fact", "importance": 0.5, "pinned": False, **NOTHING, **LISTS}
+DEFAULTS: Json = dict.fromkeys(("category", "source", "valid_from", "expires_at"))
+DEFAULTS |= {"type": "fact", "importance": 0.5, "pinned": False, "tags": [], "supersedes": [], "metadata": {}}
 
 
 class Refused(Exception):
@@ -71,23 +69,27 @@ class Memory:
     def since(self) -> datetime:
         return self.fields["valid_from"] or self.created
 
+    def holds(self, at: datetime | None, now: datetime) -> bool:
+        return not self.expired(at or now) and (at is None or self.since() <= at)
+
+    def changed(self) -> Json:
+        return {"changed_since": self.updated} if self.version > 1 else {}
+
     def passes(self, given: Json) -> bool:
         kind = self.fields["type"] in given.get("type", [self.fields["type"]])
         category = self.fields["category"] == given.get("category", self.fields["category"])
-        young = given.get("since", self.created) <= self.created
-        old = "until" not in given or self.created < given["until"]
-        return kind and category and young and old and set(given.get("tags", ())) <= set(self.fields["tags"])
+        later = given.get("until", self.created + timedelta(days=1))
+        timely = given.get("since", self.created) <= self.created < later
+        return kind and category and timely and set(given.get("tags", ())) <= set(self.fields["tags"])
 
 
 class Model:
     """All tenants. Every `given` holds arguments that are there, in their plain form, times as datetimes."""
 
     def __init__(self) -> None:
-        self.tenants: dict[str, dict[str, Memory]] = {}
+        self.tenants: defaultdict[str, dict[str, Memory]] = defaultdict(dict)
         self.ids: dict[Place, str] = {}
-        self.said_useful: dict[tuple[str, str], Counter[bool]] = {}
-
-    # Writing.
+        self.said_useful: defaultdict[tuple[str, str], Counter[bool]] = defaultdict(Counter)
 
     def remember(self, who: Who, given: Json, now: datetime, answered: str | None) -> Json:
         """`answered` is the id that the service gave: this statement's, where it is said for the first time."""
@@ -98,7 +100,7 @@ class Model:
             raise Refused("invalid_argument", "scope")
         given = _with_end(given, now)
         place = self._place(who, content, scope, key, own, now)
-        memory = self._of(who).get(self.ids.get(place, ""))
+        memory = self.tenants[who.tenant].get(self.ids.get(place, ""))
         alive = memory is not None and not memory.forgotten and not memory.expired(now)
         if memory is None or not alive or memory.request != request:
             self._check_supersedes(who, own, scope, given)
@@ -111,10 +113,10 @@ class Model:
             raise Refused("conflict", name, id=memory.id, current_version=None)
         memory_id = self._id(place, answered)
         self._check_cycle(who, memory_id, given.get("supersedes", []))
-        given = {**DEFAULTS, **given}
-        fresh = Memory(memory_id, scope, who.conversation, content, given, now, now, request, key)
+        fields = {**DEFAULTS, **given}
+        fresh = Memory(memory_id, scope, who.conversation, content, fields, now, now, request, key)
         fresh.history.append((1, content, {"stored"}))
-        self._of(who)[memory_id] = fresh
+        self.tenants[who.tenant][memory_id] = fresh
         return self._remembered(who, fresh, "stored")
 
     def update(self, who: Who, given: Json, now: datetime) -> Json:
@@ -129,24 +131,22 @@ class Model:
             raise Refused("conflict", "expected_version", id=memory.id, current_version=memory.version)
         changed = self._set(memory, {**{name: DEFAULTS[name] for name in cleared}, **given}, now)
         for older in set(before) - set(memory.fields["supersedes"]):
-            if not self._of(who)[older].forgotten:
-                self._of(who)[older].noted.discard(memory.id)
+            if not self.tenants[who.tenant][older].forgotten:
+                self.tenants[who.tenant][older].noted.discard(memory.id)
         self._note(who, memory)
         return {"id": memory.id, "version": memory.version, "changed": changed, "redacted": []}
 
     def forget(self, who: Who, memory_id: str) -> Json:
-        memory = self._of(who).get(memory_id)
+        memory = self.tenants[who.tenant].get(memory_id)
         if memory is None or not memory.seen_by(who):
             return {"deleted": False, "id": memory_id, "reason": "not_found"}
         memory.forgotten = True
         return {"deleted": True, "id": memory_id, "reason": "forgotten"}
 
     def feedback(self, who: Who, memory_id: str, useful: bool) -> Json:
-        counts = self._feedback(who, self._visible(who, memory_id).id)
+        counts = self.said_useful[who.tenant, self._visible(who, memory_id).id]
         counts[useful] += 1
         return {"id": memory_id, "useful_count": counts[True], "not_useful_count": counts[False]}
-
-    # Reading.
 
     def get(self, who: Who, memory_id: str, now: datetime) -> Json:
         memory = self._visible(who, memory_id)
@@ -165,34 +165,33 @@ class Model:
         at = given.get("as_of")
         found = {}
         for memory in self.visible(who):
-            superseded = self.superseded_by(who, memory) if at is None else self._successors(who, memory, at)
-            gone = memory.expired(at or now) or (at is not None and memory.since() > at)
-            if memory.passes(given) and not gone and (not superseded or given.get("include_superseded")):
-                then = memory if at is None else memory.at(at)
-                if then is not None and (then is memory or self._held(then, given, at)):
-                    found[memory.id] = self.row(who, then, now) | {"now": self.row(who, memory, now)}
-                elif then is None:
-                    since = {"changed_since": memory.updated} if memory.version > 1 else {}
-                    found[memory.id] = self.row(who, memory, now) | since
+            hidden = self.superseded_by(who, memory, at) and not given.get("include_superseded")
+            if hidden or not memory.passes(given) or not memory.holds(at, now):
+                continue
+            then = memory if at is None else memory.at(at)
+            if then is None:
+                found[memory.id] = self.row(who, memory, now) | memory.changed()
+            elif then is memory or (then.passes(given) and then.holds(at, now)):
+                found[memory.id] = self.row(who, then, now) | {"now": self.row(who, memory, now)}
         return found
-
-    def _held(self, then: Memory, given: Json, at: Any) -> bool:
-        return then.passes(given) and not then.expired(at) and then.since() <= at
 
     def stats(self, who: Who, now: datetime) -> Json:
         rows = [self.row(who, memory, now) for memory in self.visible(who)]
         states, types = Counter(row["status"] for row in rows), Counter[str]()
         types.update(row["type"] for row in rows if row["status"] == "active")
-        feedback = sum(self._feedback(who, row["id"]).total() for row in rows)
+        feedback = sum(self.said_useful[who.tenant, row["id"]].total() for row in rows)
         states_not_active = {name: states[name] for name in ("superseded", "expired")}
         return {"total": states["active"], "by_type": dict(types), "feedback": feedback, **states_not_active}
 
-    def visible(self, who: Who) -> Iterator[Memory]:
+    def visible(self, who: Who) -> list[Memory]:
         """Everything that is not forgotten and that this caller may see."""
-        yield from (memory for memory in self._of(who).values() if memory.seen_by(who))
+        return [memory for memory in self.tenants[who.tenant].values() if memory.seen_by(who)]
 
-    def superseded_by(self, who: Who, memory: Memory) -> set[str]:
-        return memory.noted | {m.id for m in self._of(who).values() if memory.id in m.fields["supersedes"]}
+    def superseded_by(self, who: Who, memory: Memory, at: datetime | None = None) -> set[str]:
+        stating = [m for m in self.tenants[who.tenant].values() if memory.id in m.fields["supersedes"]]
+        if at is None:
+            return memory.noted | {m.id for m in stating}
+        return {m.id for m in stating if m.forgotten or m.since() <= at}
 
     def row(self, who: Who, memory: Memory, now: datetime) -> Json:
         newer = self.superseded_by(who, memory)
@@ -201,14 +200,8 @@ class Model:
         status = "expired" if memory.expired(now) else "superseded" if newer else "active"
         return {**memory.fields, **named, **times, "superseded_by": newer, "status": status}
 
-    def _of(self, who: Who) -> dict[str, Memory]:
-        return self.tenants.setdefault(who.tenant, {})
-
-    def _feedback(self, who: Who, memory_id: str) -> Counter[bool]:
-        return self.said_useful.setdefault((who.tenant, memory_id), Counter())
-
     def _visible(self, who: Who, memory_id: str) -> Memory:
-        memory = self._of(who).get(memory_id)
+        memory = self.tenants[who.tenant].get(memory_id)
         if memory is None or not memory.seen_by(who):
             raise Refused("not_found", "id")
         return memory
@@ -228,7 +221,7 @@ class Model:
             return ("key", mine, key)
         for attempt in range(DERIVED_IDS):
             place = ("content", mine, said, attempt)
-            memory = self._of(who).get(self.ids.get(place, ""))
+            memory = self.tenants[who.tenant].get(self.ids.get(place, ""))
             if memory is None or self._free(who, memory, at):
                 return place
             same = (memory.scope, memory.content) == (scope, said) and not memory.expired(at)
@@ -245,21 +238,18 @@ class Model:
     def _again(self, who: Who, memory: Memory, request: Json, given: Json, name: str, at: datetime) -> Json:
         """A statement where a live memory is; `name` is the argument that led there, "" if it was the content."""
         seen = memory.seen_by(who)
-        if not seen or memory.scope != request.get("scope", "project"):
+        if seen and name and memory.request == request:
+            return {**self._remembered(who, memory, "already_known"), **memory.changed()}
+        stated = (memory.scope, memory.content) == (request.get("scope", "project"), request["content"])
+        if not seen or not stated:
             raise Refused("conflict", name, id=memory.id, current_version=memory.version if seen else None)
-        if name and memory.request == request:
-            since = {"changed_since": memory.updated} if memory.version > 1 else {}
-            return {**self._remembered(who, memory, "already_known"), **since}
-        if memory.content != request["content"]:
-            raise Refused("conflict", name, id=memory.id, current_version=memory.version)
         for added in {"tags", "supersedes"} & set(given):
             given[added] = list(dict.fromkeys([*memory.fields[added], *given[added]]))
         if "ttl_days" in request and memory.request == request:
             del given["expires_at"]
         if any(memory.fields[name] != value for name, value in given.items()):
             self._check_cycle(who, memory.id, given.get("supersedes", []))
-        changed = self._set(memory, given, at)
-        return self._remembered(who, memory, "updated" if changed else "already_known")
+        return self._remembered(who, memory, "updated" if self._set(memory, given, at) else "already_known")
 
     def _remembered(self, who: Who, memory: Memory, status: str) -> Json:
         self._note(who, memory)
@@ -278,7 +268,7 @@ class Model:
 
     def _check_supersedes(self, who: Who, own: str | None, scope: str, given: Json) -> None:
         for older in given.get("supersedes", []):
-            memory = self._of(who).get(older)
+            memory = self.tenants[who.tenant].get(older)
             wider = memory is not None and scope == "conversation" and memory.scope == "project"
             if memory is None or not memory.seen_by(who) or older == own or wider:
                 raise Refused("invalid_argument", "supersedes")
@@ -287,15 +277,11 @@ class Model:
         if memory_id in older:
             raise Refused("invalid_argument", "supersedes")
         for one in older:
-            self._check_cycle(who, memory_id, self._of(who)[one].fields["supersedes"])
+            self._check_cycle(who, memory_id, self.tenants[who.tenant][one].fields["supersedes"])
 
     def _note(self, who: Who, memory: Memory) -> None:
         for older in memory.fields["supersedes"]:
-            self._of(who)[older].noted.add(memory.id)
-
-    def _successors(self, who: Who, memory: Memory, at: datetime) -> list[str]:
-        stating = [m for m in self._of(who).values() if memory.id in m.fields["supersedes"]]
-        return [m.id for m in stating if m.forgotten or m.since() <= at]
+            self.tenants[who.tenant][older].noted.add(memory.id)
 
 
 def _trimmed(given: Json) -> Json:
@@ -305,7 +291,7 @@ def _trimmed(given: Json) -> Json:
 
 def _with_end(given: Json, now: datetime) -> Json:
     """With a lifetime as the time at which it ends."""
-    if "ttl_days" not in given:
-        return dict(given)
-    rest = {name: value for name, value in given.items() if name != "ttl_days"}
-    return {**rest, "expires_at": now + max(timedelta(seconds=1), timedelta(days=given["ttl_days"]))}
+    given = dict(given)
+    if "ttl_days" in given:
+        given["expires_at"] = now + max(timedelta(seconds=1), timedelta(days=given.pop("ttl_days")))
+    return given

@@ -1,11 +1,12 @@
 """What proposals and undo records have in common as JSON: members, times, optional texts.
 
-Owns: reading one field of an object, strictly. Guarantees: a field of another type raises TypeError, a value that can't
-be raises ValueError; neither holds a word of it. Gives up: defaults.
+Owns: their outer form, and reading one field of an object, strictly. Guarantees: a field of another type raises
+TypeError, a value that can't be raises ValueError; neither holds a word of it. Gives up: defaults.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -18,6 +19,21 @@ from lodestore.domain.moments import format_moment, parse_moment
 from lodestore.domain.revision import is_revision
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}|[0-9]{1,15}", re.ASCII)
+
+
+def as_json(fields: Mapping[str, object]) -> bytes:
+    """The fields as UTF-8 JSON, two spaces deep."""
+    return (json.dumps(fields, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def fields_at(body: bytes, schema: int, tenant: str, object_id: str) -> Mapping[str, Any]:
+    """The fields of the object at the key of this tenant and id. Raises ValueError, RecursionError."""
+    fields = json.loads(body)
+    if not isinstance(fields, dict) or fields.get("schema") != schema:
+        raise ValueError("schema")
+    if fields.get("tenant") != tenant or fields.get("id") != object_id:
+        raise ValueError("disagrees with its key")
+    return fields
 
 
 def member_fields(member: Member) -> dict[str, str]:

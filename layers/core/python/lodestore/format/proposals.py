@@ -13,6 +13,8 @@ from typing import Any
 from lodestore.domain.moments import format_moment, parse_moment
 from lodestore.domain.proposal import Evidence, Proposal, ProposalKind, ProposalStatus, checked_evidence
 from lodestore.format.members import (
+    as_json,
+    fields_at,
     member_fields,
     members,
     optional_moment,
@@ -29,7 +31,7 @@ class InvalidProposal(Exception):
 
 
 def encode_proposal(proposal: Proposal) -> bytes:
-    """The proposal as UTF-8 JSON, two spaces deep."""
+    """The proposal as UTF-8 JSON."""
     fields = {
         "schema": SCHEMA,
         "id": proposal.id,
@@ -49,18 +51,13 @@ def encode_proposal(proposal: Proposal) -> bytes:
         "reason": proposal.reason,
         "done": proposal.done,
     }
-    return (json.dumps(fields, ensure_ascii=False, indent=2) + "\n").encode()
+    return as_json(fields)
 
 
 def decode_proposal(body: bytes, tenant: str, proposal_id: str) -> Proposal:
     """The proposal at the key of this tenant and id. Raises InvalidProposal."""
     try:
-        fields = json.loads(body)
-        if not isinstance(fields, dict) or fields.get("schema") != SCHEMA:
-            raise ValueError("schema")
-        if fields.get("tenant") != tenant or fields.get("id") != proposal_id:
-            raise ValueError("disagrees with its key")
-        return _proposal(fields)
+        return _proposal(fields_at(body, SCHEMA, tenant, proposal_id))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InvalidProposal("proposal") from error
 

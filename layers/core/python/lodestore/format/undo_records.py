@@ -6,13 +6,14 @@ malformed or of a newer schema raises InvalidUndo. Gives up: repair.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from lodestore.domain.moments import format_moment, parse_moment
 from lodestore.domain.undo_record import UndoKind, UndoRecord
 from lodestore.format.members import (
+    as_json,
+    fields_at,
     member_fields,
     members,
     optional_moment,
@@ -29,7 +30,7 @@ class InvalidUndo(Exception):
 
 
 def encode_undo(record: UndoRecord) -> bytes:
-    """The record as UTF-8 JSON, two spaces deep."""
+    """The record as UTF-8 JSON."""
     fields = {
         "schema": SCHEMA,
         "id": record.id,
@@ -43,18 +44,13 @@ def encode_undo(record: UndoRecord) -> bytes:
         "undone_at": written(record.undone_at),
         "undone_by": record.undone_by,
     }
-    return (json.dumps(fields, ensure_ascii=False, indent=2) + "\n").encode()
+    return as_json(fields)
 
 
 def decode_undo(body: bytes, tenant: str, undo_id: str) -> UndoRecord:
     """The record at the key of this tenant and id. Raises InvalidUndo."""
     try:
-        fields = json.loads(body)
-        if not isinstance(fields, dict) or fields.get("schema") != SCHEMA:
-            raise ValueError("schema")
-        if fields.get("tenant") != tenant or fields.get("id") != undo_id:
-            raise ValueError("disagrees with its key")
-        return _record(fields)
+        return _record(fields_at(body, SCHEMA, tenant, undo_id))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InvalidUndo("undo") from error
 

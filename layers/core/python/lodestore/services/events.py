@@ -1,6 +1,6 @@
 """What an SQS batch of S3 event notifications says: which ids are dirty, and what could not be understood.
 
-Owns: the two envelopes (SQS batch, S3 notification) and what each part of them may look like.
+Owns: the two envelopes (SQS batch, S3 notification), what each part of them may look like, and the answer to a batch.
 Guarantees: pure. A key is URL-decoded exactly once (B86); one that no memory can have is counted with a
 reason, never fatal and never taken for another. Only a message that is no notification at all fails, alone,
 so that its queue repeats it and then sets it aside.
@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from urllib.parse import unquote_plus
@@ -28,6 +28,11 @@ RECORDS_MOST = 1_000
 SAMPLE_DIGESTS = 5
 FOLDER_BUCKET = "folder"
 _DIGEST_HEX = 16
+
+
+def failures_of(message_ids: Iterable[str]) -> dict[str, object]:
+    """The answer that has SQS send these messages of a batch again, and only these."""
+    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in message_ids]}
 
 
 class NotABatch(Exception):

@@ -1,9 +1,9 @@
 """Handing on: what a merged memory leaves to its members when it goes.
 
 Owns: what a person set in a merged memory that goes since a member is forgotten: the newest of the members that stand
-gets it (P-NO-LOST-UPDATE), before the merged one goes. Guarantees:
-nothing that only the forgotten member said is handed on (P-FORGOTTEN): of the tags only those that a person gave;
-safe to repeat. Gives up: fields set in a summary, which none of its events stands for.
+gets it (P-NO-LOST-UPDATE), before the merged one goes. Guarantees: nothing that only the forgotten member said is
+handed on (P-FORGOTTEN): of the tags only those that a person gave; safe to repeat. Gives up: fields set in a summary,
+which none of its events stands for.
 """
 
 from __future__ import annotations

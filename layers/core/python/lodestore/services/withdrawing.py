@@ -59,14 +59,13 @@ class Withdrawing:
     def run(self, tenant: str, view: TenantView | None = None, *, dry_run: bool = False) -> Withdrawn:
         """Repair a tenant's merged memories as `view` shows them. Raises StoreUnavailable, Unavailable."""
         view = view or self._views.load(tenant)
-        unfounded, owing = sorted(_unfounded(view)), sorted(_owing(view))
-        ids = [m for m in unfounded[:RUN_MEMORIES] if self.withdraw(tenant, m, dry_run=dry_run)]
-        # Whoever merged them anew was killed before it withdrew them.
-        ids += [
-            m for m in sorted(_replaced(view)) if self.withdraw(tenant, m, dry_run=dry_run, replaced=True)
-        ]
-        forgotten = [m for stub in owing[:RUN_MEMORIES] for m in self._forget(tenant, stub, dry_run=dry_run)]
-        left = len(unfounded[RUN_MEMORIES:]) + len(owing[RUN_MEMORIES:])
+        # Whoever merged the replaced ones anew was killed before it withdrew them.
+        found = sorted(_unfounded(view)), sorted(_replaced(view)), sorted(_owing(view))
+        unfounded, replaced, owing = (some[:RUN_MEMORIES] for some in found)
+        ids = [m for m in unfounded if self.withdraw(tenant, m, dry_run=dry_run)]
+        ids += [m for m in replaced if self.withdraw(tenant, m, dry_run=dry_run, replaced=True)]
+        forgotten = [m for stub in owing for m in self._forget(tenant, stub, dry_run=dry_run)]
+        left = sum(len(some[RUN_MEMORIES:]) for some in found)
         return Withdrawn(ids=tuple(ids), forgotten=tuple(forgotten), left=left)
 
     def withdraw(self, tenant: str, memory_id: str, *, dry_run: bool = False, replaced: bool = False) -> bool:
